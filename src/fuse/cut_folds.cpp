@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "fuse/cut.h"
+#include "ir/traits.h"
 
 namespace inlay::fuse {
 
@@ -22,7 +23,7 @@ struct Folded {
 
 /// The stored ones.
 std::vector<Folded> states_of(const Graph& graph, const Node& node) {
-  const Fold fold = node.op == Op::reduce ? fold_by(node.combine) : node.fold;
+  const Fold fold = fold_of(node);
   std::vector<Folded> out;
   std::size_t operand = 0;
   for (std::size_t k = 0; k < node.results.size(); ++k) {

@@ -19,7 +19,7 @@ void require_axes(const GraphBuilder& b, const char* op, ValueId x, std::vector<
 }
 
 /// The dims that are left. No element, no greatest one: that is an error of the node that is made next.
-std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>& axes, Combine combine) {
+std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>& axes, Fold fold) {
   std::vector<Dim> out;
   Dim count = 1;
   for (int axis = 0; axis < b.type(x).rank(); ++axis) {
@@ -29,13 +29,15 @@ std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>
       out.push_back(b.type(x).dims[axis]);
     }
   }
-  if (!facts(fold_by(combine)).needs_a_point()) return out;
+  const FoldFacts& row = facts(fold);
+  if (!row.needs_a_point()) return out;
+  const auto message = [&] {
+    return str("reduce ", combine_name(row.states[row.num_stored - 1].combine), ": of no elements");
+  };
   const Dim rest = product(out);
   if (count.is(0) && !rest.is(0)) {
-    throw b.error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
-        .note("operand", b.graph().describe(x));
+    throw b.error(ErrorCode::empty_reduction, message()).note("operand", b.graph().describe(x));
   }
-  const auto message = [&] { return str("reduce ", combine_name(combine), ": of no elements"); };
   b.require(min(rest, 1), count, message, {{"operand", x}}, ErrorCode::empty_reduction, DimCheck::Relation::at_most);
   return out;
 }
@@ -55,7 +57,7 @@ ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, 
   }
   x = cast(x, accumulator);
   if (axes.empty()) return x;
-  TensorType result{accumulator, dims_without(*this, x, axes, combine)};
+  TensorType result{accumulator, dims_without(*this, x, axes, fold_by(combine))};
   Node node{.op = Op::reduce, .combine = combine};
   node.operands = {x};
   node.axes = std::move(axes);
@@ -95,7 +97,7 @@ std::vector<ValueId> GraphBuilder::fold(Fold fold, std::vector<ValueId> operands
     }
     types.push_back({dtype, {}});
   }
-  const std::vector<Dim> dims = dims_without(*this, last, axes, row.states[row.num_stored - 1].combine);
+  const std::vector<Dim> dims = dims_without(*this, last, axes, fold);
   node.operands = {operands.begin(), operands.end()};
   node.axes = std::move(axes);
   for (TensorType& type : types) type.dims = dims;

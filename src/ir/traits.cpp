@@ -72,6 +72,8 @@ bool is_always_stored(const Node& node) {
 
 bool has_one_element(const TensorType& type) { return type.dtype != DType::opaque && all_one(type.dims); }
 
+Fold fold_of(const Node& reduction) { return reduction.op == Op::reduce ? fold_by(reduction.combine) : reduction.fold; }
+
 bool is_short(const Graph& graph, const Node& reduction, int64_t most) {
   int64_t count = 1;
   for (int axis : reduction.axes) {

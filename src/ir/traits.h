@@ -32,6 +32,9 @@ bool has_one_element(const TensorType& type);
 /// Is it always stored in memory, whoever reads it? (For a reduction, a reshape and a literal the fuser decides.)
 bool is_always_stored(const Node& node);
 
+/// Returns the row of a reduction (ops/folds.def): for a reduce the one of one state that combines so.
+Fold fold_of(const Node& reduction);
+
 /// Is the number of points that the reduction folds into each element known to be at most `most`?
 bool is_short(const Graph& graph, const Node& reduction, int64_t most);
 

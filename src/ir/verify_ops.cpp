@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "ir/library_types.h"
+#include "ir/traits.h"
 #include "ir/verifier.h"
 
 namespace inlay::verifier {
@@ -91,16 +92,10 @@ void diagonal(OpCheck& c) {
   c.expect_type(from.dtype, dims);
 }
 
-void reduce(OpCheck& c) {
-  const TensorType& from = c.operand(0);
-  if (!check_axes(c, c.node.axes, from.rank())) return;
-  c.require(c.node.combine != Combine::set && accepts(combine_op(c.node.combine), from.dtype),
-            str("reduce ", combine_name(c.node.combine), " does not take ", dtype_name(from.dtype)));
-  c.expect_type(from.dtype, other_dims(from, c.node.axes));
-}
-
-void fold(OpCheck& c) {
-  const FoldFacts& row = facts(c.node.fold);
+void reduction(OpCheck& c) {
+  const Fold fold = fold_of(c.node);
+  if (fold == Fold::none) return c.fail("names no fold");
+  const FoldFacts& row = facts(fold);
   const TensorType& from = c.type(c.node.operands.back());
   if (!check_axes(c, c.node.axes, from.rank())) return;
   const std::vector<Dim> dims = other_dims(from, c.node.axes);
@@ -109,12 +104,12 @@ void fold(OpCheck& c) {
   for (std::size_t k = 0; k < row.num_stored; ++k) {
     const FoldState& state = row.states[k];
     c.current = c.node.results[k];
-    const TensorType& result = c.result();
-    c.require(accepts(state.dtype, result.dtype) && c.sizes.same(result.dims, dims),
-              str("is no ", state.name, " of a fold over ", c.text(from)));
-    if (state.counts_points()) continue;
-    const TensorType& x = c.type(c.node.operands[operand++]);
-    c.require(x.dtype == result.dtype && c.sizes.same(x.dims, from.dims), str("is folded from ", c.text(x)));
+    const TensorType& x = state.counts_points() ? from : c.type(c.node.operands[operand++]);
+    const DType dtype = state.counts_points() ? c.result().dtype : x.dtype;
+    c.require(accepts(state.dtype, dtype),
+              str(state_name(fold, static_cast<int>(k)), " cannot be ", dtype_name(dtype)));
+    c.require(c.sizes.same(x.dims, from.dims), str("is folded from ", c.text(x)));
+    c.expect_type(dtype, dims);
   }
 }
 
@@ -225,8 +220,8 @@ void check_op(OpCheck& c) {
     case Op::gather: return check_read(c);
     case Op::update:
     case Op::scatter: return check_write(c);
-    case Op::reduce: return reduce(c);
-    case Op::fold: return fold(c);
+    case Op::reduce:
+    case Op::fold: return reduction(c);
     case Op::cumulative: return cumulative(c);
     case Op::concat: return concat(c);
     case Op::iota: return c.require(c.result().rank() == 1, "iota makes rank 1");

@@ -1,6 +1,7 @@
 // Sums of sums, and logarithms of sums of exponentials.
 #include <algorithm>
 
+#include "ir/traits.h"
 #include "rewrite/node_rules.h"
 
 namespace inlay::rewrite {
@@ -23,7 +24,7 @@ std::optional<ValueId> reduce_of_reduce(Simplifier& simplifier, const Node& node
   std::ranges::sort(out.axes);
   // max and min of no elements are errors, and must stay errors.
   const bool may_be_empty = std::ranges::any_of(dims, [](const Dim& dim) { return !at_most(1, dim); });
-  if (may_be_empty && facts(fold_by(node.combine)).needs_a_point()) return std::nullopt;
+  if (may_be_empty && facts(fold_of(node)).needs_a_point()) return std::nullopt;
   if (!simplifier.fires()) return std::nullopt;
   return simplifier.make(out, type);
 }
