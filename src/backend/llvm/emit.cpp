@@ -19,6 +19,7 @@
 //   emit_kernel.cpp    outer loops, starts
 //   emit_steps.cpp     everything that is no kernel
 //   emit_regions.cpp   loops and conds around steps
+//   parts.cpp          several functions of what is much for one
 //   frame.cpp, ends.cpp, control_flow.cpp, sizes.cpp, places.cpp, types.cpp: the function around them (function.h)
 //   codegen.cpp        LLVM's passes over it
 //   target.cpp         what LLVM needs, and the object file
@@ -31,7 +32,7 @@
 #include "backend/llvm/codegen.h"
 #include "backend/llvm/cpu.h"
 #include "backend/llvm/function.h"
-#include "backend/llvm/regions.h"
+#include "backend/llvm/parts.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/target.h"
 #include "kernel/sizes.h"
@@ -73,32 +74,37 @@ void emit_step(FunctionEmitter& f, RegionEmitter& regions, StepId id) {
 }
 
 /// Segment 0 is there when the call begins.
-void emit_segments_that_begin_at(FunctionEmitter& f, std::size_t step) {
-  const auto& starts = f.plan.sharing.segment_starts;
+void emit_segments_that_begin_at(OpenFunctions& functions, std::size_t step) {
+  const auto& starts = functions.function().plan.sharing.segment_starts;
   for (std::size_t segment = 1; segment < starts.size(); ++segment) {
-    if (starts[segment].index == step) emit_segment_begin(f, static_cast<int>(segment));
+    if (starts[segment].index != step) continue;
+    emit_segment_begin(functions.function(), static_cast<int>(segment));
+    functions.begin_finding();
   }
 }
 
 void emit_function(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options,
                    Engine& engine, llvm::Module& module) {
-  FunctionEmitter f(program, plan, options, engine, module);
-  RegionEmitter regions(f);
-  const std::vector<bool> writes = memory::may_have_written(f.program, f.plan.sharing);
-  const std::vector<bool> looks = kernel::looks_before(f.program);
-  const std::vector<std::vector<Dim>> to_test = kernel::sizes_to_test(f.program);
-  for (std::size_t i = 0; i < f.program.steps.size(); ++i) {
-    look_up(f.options);
+  FunctionEmitter entry(program, plan, options, engine, module);
+  OpenFunctions functions(entry);
+  const std::vector<bool> writes = memory::may_have_written(program, plan.sharing);
+  const std::vector<bool> looks = kernel::looks_before(program);
+  const std::vector<std::vector<Dim>> to_test = kernel::sizes_to_test(program);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    look_up(options);
+    functions.begin_step(StepId(i));
+    FunctionEmitter& f = functions.function();
     if (looks[i]) f.ends.checkpoint();
     if (writes[i]) f.ends.begin_writing();
-    emit_segments_that_begin_at(f, i);
+    emit_segments_that_begin_at(functions, i);
     f.sizes.require_fit(to_test[i]);
-    if (!symbols_bound_by(f.program.steps[i]).empty()) regions.begin_finding();
-    emit_step(f, regions, StepId(i));
+    if (!symbols_bound_by(program.steps[i]).empty()) functions.begin_finding();
+    emit_step(f, functions.regions(), StepId(i));
   }
-  emit_segments_that_begin_at(f, f.program.steps.size());
-  emit_step_mark(f, f.program.steps.size());
-  f.frame.finish();
+  functions.end();
+  emit_segments_that_begin_at(functions, program.steps.size());
+  emit_step_mark(entry, program.steps.size());
+  entry.frame.finish();
 }
 
 /// The code generator's own optimizations are superlinear in the size of a block: a giant body gets the quick way.

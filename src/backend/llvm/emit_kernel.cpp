@@ -1,4 +1,5 @@
 #include "backend/llvm/emit_stage.h"
+#include "backend/llvm/parts.h"
 #include "backend/llvm/steps.h"
 #include "kernel/stopping.h"
 #include "support/error.h"
@@ -32,7 +33,7 @@ class KernelEmitter {
       loops |= kernel_.is_tiled() || !axis.extent.is(1);
       any_point = f_.b.CreateAnd(f_.b.CreateICmpSGT(f_.sizes.of(axis.extent), f_.i64(0)), any_point);
     }
-    if (!loops) return emit_stages();
+    if (!loops) return emit_stages(/*in_loops=*/false);
     // A scalar that changes in these loops lives on the stack meanwhile.
     for (const kernel::KernelOutput& output : kernel_.outputs) {
       if (f_.places.is_scalar(output.buffer)) f_.places.spill_scalar(output.buffer);
@@ -49,7 +50,7 @@ class KernelEmitter {
   void emit_outer(std::size_t axis) {
     if (axis == kernel_.outer.size()) {
       if (kernel::looks_at_outer_points(kernel_)) f_.ends.checkpoint();
-      return emit_stages();
+      return emit_stages(/*in_loops=*/true);
     }
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
     const Loop loop = open_loop(f_.b, f_.i64(0), {});
@@ -72,12 +73,23 @@ class KernelEmitter {
     }
   }
 
-  void emit_stages() {
+  void emit_stages(bool in_loops) {
     emit_starts(/*local=*/true);
+    std::optional<Part> part;
+    const auto close = [&] {
+      if (part) part->close([](BufferId) { return true; });
+      part.reset();
+    };
     for (const kernel::Stage& stage : kernel_.stages) {
+      if (part && part->function().is_large()) close();
+      if (!part && !in_loops && f_.is_large()) {
+        part.emplace(f_);
+        part->take(kernel::access_of(f_.program, kernel_));
+      }
       StagePlan plan = plan_stage(f_.program, kernel_, stage, f_.engine.facts().vector_bytes);
-      StageEmitter(f_, kernel_, stage, std::move(plan), points_, tile_).emit();
+      StageEmitter(part ? part->function() : f_, kernel_, stage, std::move(plan), points_, tile_).emit();
     }
+    close();
   }
 
   FunctionEmitter& f_;

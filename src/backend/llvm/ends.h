@@ -25,6 +25,7 @@ class Ends {
   void end_if_interrupted(Value* status);
   /// From here on bytes may have been written that the caller would see.
   void begin_writing() { writing_ = true; }
+  bool is_writing() const { return writing_; }
 
  private:
   void end_if(Value* ends, Value* code);

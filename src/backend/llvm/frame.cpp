@@ -7,11 +7,16 @@
 
 namespace inlay::llvm_backend {
 
-Frame::Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts& cpu)
+Frame::Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts& cpu, Kind kind)
     : module_(module), b_(builder), cpu_(cpu) {
-  const auto type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
-  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "inlay_entry", module);
-  compile_for_this_cpu(*function_);
+  llvm::Type *pointer = b_.getPtrTy(), *status = b_.getInt32Ty();
+  if (kind == Kind::part) {
+    function_ = helper_function(llvm::FunctionType::get(status, {pointer, pointer}, false), "part");
+  } else {
+    const auto type = llvm::FunctionType::get(status, {pointer}, false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "inlay_entry", module);
+    compile_for_this_cpu(*function_);
+  }
 
   // A product may be fused with the sum that it is folded into: one rounding less than the oracles make. Not with other
   // sums (emit_operation): what two stages compute must be the same number in both, or a maximum is found in none.
@@ -21,6 +26,7 @@ Frame::Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts
 
   entry_ = llvm::BasicBlock::Create(module.getContext(), "entry", function_);
   b_.SetInsertPoint(entry_);
+  counted_ = entry_;
 }
 
 void Frame::compile_for_this_cpu(llvm::Function& function) const {
@@ -54,6 +60,14 @@ void Frame::finish() {
   b_.CreateRet(b_.getInt32(INLAY_OK));
   if (scratch_) scratch_->setOperand(0, b_.getInt64(scratch_bytes_));
   if (sum_stack_) sum_stack_->setOperand(0, b_.getInt64(sum_stack_bytes_));
+}
+
+std::size_t Frame::num_instructions() {
+  for (auto block = std::next(counted_->getIterator()); block != function_->end(); ++block) {
+    num_counted_ += block->size();
+    counted_ = &*block;
+  }
+  return num_counted_;
 }
 
 void Frame::go_to_entry() { b_.SetInsertPoint(entry_, entry_->begin()); }

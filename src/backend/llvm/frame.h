@@ -13,7 +13,10 @@ using llvm::Value;
 
 class Frame {
  public:
-  Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts& cpu);
+  /// `entry`: int32_t inlay_entry(InlayCall*). `part`: what it, or a part of it, calls (parts.h), with the values that
+  /// go over as the second argument.
+  enum class Kind : uint8_t { entry, part };
+  Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts& cpu, Kind kind);
 
   void begin_step();  // what was emitted so far is the spine of what comes; in a region, what stands before it
   /// In a region too: until it is moved back, sizes and addresses are computed from here on.
@@ -24,11 +27,15 @@ class Frame {
   void leave_region() { --region_depth_; }
   void finish();  // return INLAY_OK
 
+  std::size_t num_instructions();  // by now, about
+
   void go_to_entry();
   void go_to_spine() { b_.SetInsertPoint(spine_); }
 
+  llvm::Function* function() const { return function_; }
   Value* call_argument() const { return function_->getArg(0); }
-  Value* call_field(size_t offset_bytes, llvm::Type* type);  // loads a member of the InlayCall, here
+  Value* passed_argument() const { return function_->getArg(1); }  // of a part
+  Value* call_field(size_t offset_bytes, llvm::Type* type);        // loads a member of the InlayCall, here
   Value* call_field_address(size_t offset_bytes);
 
   llvm::AllocaInst* stack(llvm::Type* type, uint64_t count = 1);  // on entry, so once for each call
@@ -52,6 +59,8 @@ class Frame {
   llvm::BasicBlock* entry_ = nullptr;
   llvm::Instruction* spine_ = nullptr;
   int region_depth_ = 0;
+  llvm::BasicBlock* counted_ = nullptr;  // the last block that num_counted_ has
+  std::size_t num_counted_ = 0;          // instructions
   llvm::AllocaInst* scratch_ = nullptr;
   llvm::AllocaInst* sum_stack_ = nullptr;
   uint64_t scratch_bytes_ = 0, sum_stack_bytes_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// The one function that a program becomes, while it is being written.
+// The function that a program becomes, or a part of it that is a function of its own (parts.h), while it is being
+// written.
 //
 // int32_t entry(InlayCall*) runs the steps one after the other. Between steps control is in one place, the *spine*:
 // what is computed there (sizes, addresses, 0-d values) is defined for everything after it. Code inside a step's loops
@@ -16,10 +17,12 @@ namespace inlay::llvm_backend {
 struct FunctionEmitter {
   FunctionEmitter(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options,
                   Engine& engine, llvm::Module& module)
-      : program(program), plan(plan), options(options), engine(engine), module(module), b(module.getContext()) {
-    frame.begin_step();
-  }
+      : FunctionEmitter(program, plan, options, engine, module, Frame::Kind::entry) {}
+  /// Of a part. What it takes over goes by parts.h.
+  explicit FunctionEmitter(FunctionEmitter& caller)
+      : FunctionEmitter(caller.program, caller.plan, caller.options, caller.engine, caller.module, Frame::Kind::part) {}
 
+  bool is_large() { return frame.num_instructions() > options.large_function; }
   llvm::ConstantInt* i64(int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); }
 
   const kernel::KernelProgram& program;
@@ -28,12 +31,25 @@ struct FunctionEmitter {
   Engine& engine;
   llvm::Module& module;
   llvm::IRBuilder<> b;
-  std::size_t copied_math = 0;  // instructions of vector math that were copied into the function
+  std::size_t copied_math = 0;  // instructions of vector math that were copied into the module
 
-  Frame frame{module, b, engine.facts()};
+  Frame frame;
   Ends ends{module, b, frame};
   Sizes sizes{program.symbols.size(), b, frame, ends};
   Places places{program, plan, module, b, frame, sizes};
+
+ private:
+  FunctionEmitter(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options,
+                  Engine& engine, llvm::Module& module, Frame::Kind kind)
+      : program(program),
+        plan(plan),
+        options(options),
+        engine(engine),
+        module(module),
+        b(module.getContext()),
+        frame(module, b, engine.facts(), kind) {
+    frame.begin_step();
+  }
 };
 
 }  // namespace inlay::llvm_backend

@@ -78,6 +78,11 @@ bool Places::is_host_handle(BufferId buffer) const {
   return facts.role == Role::host && kernel::is_handle(facts);
 }
 
+bool Places::is_value(BufferId root) const {
+  const kernel::Buffer& facts = program_.buffers[root];
+  return facts.role == Role::scalar || facts.role == Role::host || kernel::is_handle(facts);
+}
+
 bool Places::is_spilled(BufferId buffer) const { return spilled_[kernel::root_of(program_, buffer).index]; }
 
 Value* Places::scalar(BufferId buffer) const {

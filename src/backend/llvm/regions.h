@@ -9,7 +9,9 @@ namespace inlay::llvm_backend {
 
 class RegionEmitter {
  public:
-  explicit RegionEmitter(FunctionEmitter& f) : f_(f), regions_(kernel::regions_of(f.program)) {}
+  RegionEmitter(FunctionEmitter& f, const std::vector<kernel::RegionSpan>& regions) : f_(f), regions_(regions) {}
+
+  bool is_in_region() const { return !open_.empty(); }  // of this function
 
   void begin_loop(kernel::StepId step, const kernel::LoopBegin& loop);
   void end_loop(const kernel::LoopEnd& loop);
@@ -43,7 +45,7 @@ class RegionEmitter {
   Value* condition(BufferId buffer);
 
   FunctionEmitter& f_;
-  const std::vector<kernel::RegionSpan> regions_;
+  const std::vector<kernel::RegionSpan>& regions_;
   std::vector<Open> open_;
 };
 
