@@ -40,8 +40,6 @@ PRODUCT = [
 PYTHON = sorted((ROOT / "python" / "inlay").rglob("*.py"))
 
 MOST_METHODS, MOST_LINES_OF_FUNCTION, MOST_LINES_OF_FILE = 30, 60, 600
-# To be split.
-LARGE_CLASSES = {"Translator": "python/inlay/pytensor/translate/translator.py"}
 
 # A line of a switch that is a table: labels, or all that is done there.
 ONE_LINE_CASE = re.compile(r"\s*(?:case [^;{]*:|default:)(?:\s*(?:return\b[^;]*|break|[^;]*; break);)?(?:\s*//.*)?")
@@ -107,7 +105,7 @@ def test_no_class_has_more_methods_than_a_reader_can_hold():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef) and sum(map(_is_function, node.body)) > MOST_METHODS:
                 large[node.name] = str(path.relative_to(ROOT))
-    assert large == LARGE_CLASSES
+    assert not large, large
 
 
 def test_no_function_is_longer_than_a_screen():

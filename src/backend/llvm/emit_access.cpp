@@ -79,8 +79,9 @@ Place AccessEmitter::place(std::size_t i, Lanes& lanes) {
   return out;
 }
 
-/// An index that was loaded is loaded again, lane by lane: to take it out of the vector takes longer than the store that
-/// waits for it (1e5 doubles into as many at random on a Zen 5, us: added 93, so 61; set, with AVX2, 80 to 140, so 57).
+/// An index that was loaded is loaded again, lane by lane: to take it out of the vector takes longer than the store
+/// that waits for it (1e5 doubles into as many at random on a Zen 5, us: added 93, so 61; set, with AVX2, 80 to 140, so
+/// 57).
 Value* AccessEmitter::lane_offset(std::size_t i, const Place& place, int lane) {
   if (!place.index) return b_.CreateExtractElement(place.offsets, static_cast<uint64_t>(lane));
   const auto& [index, step] = plan_.statements[i].place.indices[0];
