@@ -305,8 +305,8 @@ class StatementVerifier {
     if (dtype && *dtype != DType::boolean) complain("the predicate is ", dtype_name(*dtype));
   }
 
-  /// Verifies one state of a fold. The next statement makes the next state, if there are several: of the same element, if
-  /// the buffers have the same dims.
+  /// Verifies one state of a fold. The next statement makes the next state, if there are several: of the same element,
+  /// if the buffers have the same dims.
   void verify_state(const Statement& s) {
     const FoldFacts& fold = facts(s.fold);
     const auto k = static_cast<std::size_t>(s.state);
