@@ -4,17 +4,17 @@
 
 namespace inlay::fuse {
 
-Directions::Directions(const Graph& graph) : graph_(graph), of_(graph.values.size()) {
+Directions::Directions(const Graph& graph) : of_(graph.values.size()) {
   const auto has_direction = [](const Node& node) { return node.op == Op::cumulative || node.op == Op::flip; };
   if (std::ranges::none_of(graph.nodes, has_direction)) return;
-  for (ValueId v : ids<ValueId>(graph.values.size())) of_[v] = directions_of(v);
+  for (ValueId v : ids<ValueId>(graph.values.size())) of_[v] = directions_of(graph, v);
 }
 
 /// Of operands that have theirs.
-std::vector<Directions::Axis> Directions::directions_of(ValueId v) const {
-  const Node* node = graph_.node_of(v);
+std::vector<Directions::Axis> Directions::directions_of(const Graph& graph, ValueId v) const {
+  const Node* node = graph.node_of(v);
   if (!node) return {};
-  const std::vector<Dim>& dims = graph_.type(v).dims;
+  const std::vector<Dim>& dims = graph.type(v).dims;
   std::vector<Axis> out;
   switch (node->op) {
     case Op::cumulative:
@@ -30,7 +30,7 @@ std::vector<Directions::Axis> Directions::directions_of(ValueId v) const {
     case Op::cast:
       for (ValueId operand : node->operands) {
         const std::vector<Axis>& its = of_[operand];
-        if (its.empty() || graph_.type(operand).dims != dims) continue;
+        if (its.empty() || graph.type(operand).dims != dims) continue;
         out.resize(dims.size());
         for (std::size_t axis = 0; axis < dims.size(); ++axis) {
           const bool decides =
@@ -46,7 +46,7 @@ std::vector<Directions::Axis> Directions::directions_of(ValueId v) const {
 void Directions::apply(ValueId v, Loop& loop) const {
   const std::size_t first = loop.at.subscripts.size() - of_[v].size();
   for (std::size_t dim = 0; dim < of_[v].size(); ++dim) {
-    if (of_[v][dim].from_end) pass_from_end(loop, first + dim);
+    if (is_from_end(v, dim)) pass_from_end(loop, first + dim);
   }
 }
 

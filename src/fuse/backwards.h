@@ -10,19 +10,21 @@ namespace inlay::fuse {
 /// last one that is made decides. A flip is made in the order of its operand, as whatever else is made of that.
 class Directions {
  public:
+  Directions() = default;
   explicit Directions(const Graph& graph);
 
   /// Lets the loop, whose last dims are those of `v`, pass them in that direction.
   void apply(ValueId v, Loop& loop) const;
+  /// Is this dim of `v` passed from its end?
+  bool is_from_end(ValueId v, std::size_t dim) const { return dim < of_[v].size() && of_[v][dim].from_end; }
 
  private:
   struct Axis {
     ValueId running;  // that decides; none: any direction will do, and a flip's own is not that of what is made of it
     bool from_end = false;
   };
-  std::vector<Axis> directions_of(ValueId v) const;
+  std::vector<Axis> directions_of(const Graph& graph, ValueId v) const;
 
-  const Graph& graph_;
   IdMap<ValueId, std::vector<Axis>> of_;  // by axis; empty: any direction will do
 };
 

@@ -7,7 +7,6 @@ namespace inlay::fuse {
 Cut::Cut(const Graph& graph, const Decisions& decisions, kernel::KernelProgram& program)
     : graph(graph),
       decisions(decisions),
-      directions(graph),
       program(program),
       buffers(graph, decisions, program),
       homes(graph.values.size()) {

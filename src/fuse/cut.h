@@ -3,7 +3,6 @@
 // own. Inside fuse/ only.
 #include <vector>
 
-#include "fuse/backwards.h"
 #include "fuse/buffer_maker.h"
 #include "fuse/cut_graph.h"
 
@@ -12,7 +11,6 @@ namespace inlay::fuse {
 struct Cut {
   const Graph& graph;
   const Decisions& decisions;
-  const Directions directions;
   kernel::KernelProgram& program;
   BufferMaker buffers;
   IdMap<ValueId, Home> homes;

@@ -94,7 +94,7 @@ void Cutter::make_elements(ValueId v) {
     return;
   }
   Loop loop = loop_over(cut_.graph.type(v).dims);
-  cut_.directions.apply(v, loop);
+  cut_.decisions.directions.apply(v, loop);
   cut_.add(v, over(std::move(loop), v, buffer, /*defines=*/true));
 }
 

@@ -53,7 +53,7 @@ struct Region {
 Region region_of(const Cut& cut, const Node& update) {
   const Graph& graph = cut.graph;
   Loop loop = loop_over(region_dims(graph, update.index));
-  if (update.op == Op::update) cut.directions.apply(update.operands[1], loop);
+  if (update.op == Op::update) cut.decisions.directions.apply(update.operands[1], loop);
   AccessMap at = broadcast_point(loop.at, graph.type(update.operands[1]).dims);
   return {std::move(loop.axes), place_index(graph, update.index, graph.type(update.operands[0]).dims, loop.at),
           std::move(at)};

@@ -56,6 +56,7 @@ class Decider {
     }
     const auto num_slots = static_cast<int>(graph_.outputs.size());
     for (int slot = 0; slot < num_slots; ++slot) out_.outputs.push_back(returned(slot));
+    out_.directions = Directions(graph_);
     return std::move(out_);
   }
 
@@ -428,6 +429,18 @@ Decisions decide(const Graph& graph, const kernel::BackendCaps& caps, Cones& con
   return Decider(graph, caps, cones, forced, uses).decide();
 }
 
+namespace {
+
+/// How many regions write it, if several, and how many boxes of the base they leave.
+std::string regions_text(const Decisions& round, ValueId v) {
+  const auto found = round.regions.find(v);
+  if (found == round.regions.end()) return "";
+  const std::size_t regions = found->second.updates.size(), left = found->second.left.boxes.size();
+  return str(regions > 1 ? str(", ", regions, " regions") : "", left > 0 ? str(", ", left, " left") : "");
+}
+
+}  // namespace
+
 std::string text_of(const Graph& graph, const Decisions& round, const Decisions& before) {
   std::vector<std::vector<std::string>> rows = {{"value", "how", "with", "why"}};
   for (ValueId v : ids<ValueId>(graph.values.size())) {
@@ -437,6 +450,10 @@ std::string text_of(const Graph& graph, const Decisions& round, const Decisions&
     if (now.slot >= 0) how += str(" in out", now.slot);
     if (now.begin != Begin::nothing) how += str(", begins: ", begin_name(now.begin));
     if (now.folds > 1) how += str(" by ", now.folds, " folds");
+    how += regions_text(round, v);
+    for (std::size_t dim = 0; dim < graph.type(v).dims.size(); ++dim) {
+      if (round.directions.is_from_end(v, dim)) how += str(", from the end along ", dim);
+    }
     rows.push_back({graph.name_text(v), std::move(how), now.with.valid() ? graph.name_text(now.with) : "",
                     kernel::stored_text(now.why)});
   }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fuse/backwards.h"
 #include "fuse/cone.h"
 #include "fuse/left_over.h"
 #include "fuse/library_operand.h"
@@ -77,6 +78,7 @@ struct Decisions {
   std::unordered_map<NodeId, std::vector<LibraryOperand>> operands;  // of library calls: what they read
   std::unordered_map<ValueId, Regions> regions;                      // of what is written by them
   std::vector<OutputDecision> outputs;
+  Directions directions;  // in which loops over values pass them
 
   const Decision& operator[](ValueId v) const { return of[v]; }
 };
