@@ -165,7 +165,7 @@ TEST(Instrument, DumpsHowUpdatesBeginAndWhichResultsAreCopied) {
   lower(graph, options);
   const std::string text = folder.read("-fuse.decisions");
   for (const char* row :
-       {"whole +stored in out0, begins: left-over ", "onto +stored in out1, begins: left-over ",
+       {"whole +stored in out0, begins: left-over, 1 left ", "onto +stored in out1, begins: left-over, 1 left ",
         "filled +stored in out2, begins: fill ", "moved +stored in out3, begins: copy ",
         "computed +stored in out4, begins: computed ", "out5 +copied +x +an output never shares the bytes of an input",
         "out6 +copied +whole +returned more than once", "out7 +by points +one"}) {
