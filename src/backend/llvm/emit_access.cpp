@@ -72,11 +72,24 @@ Place AccessEmitter::place(std::size_t i, Lanes& lanes) {
     Value* offset = times(wrapped(index, lanes), step);
     out.offsets = out.offsets ? b_.CreateAdd(out.offsets, offset) : offset;
   }
-  if (facts.place.indices.size() == 1 && stride.is(0)) {
+  if (facts.place.indices.size() == 1 && stride.is(0) && indices_stay(i)) {
     auto* loaded = llvm::dyn_cast_or_null<llvm::LoadInst>(lanes.registers[facts.place.indices[0].first.index.index]);
     if (loaded && loaded->getType()->isVectorTy()) out.index = loaded;
   }
   return out;
+}
+
+/// Is what statement `i` has loaded an index from still the same where it writes? A result of the same point may have
+/// taken over those bytes. What is added to through an index has not: it holds numbers before the loop.
+bool AccessEmitter::indices_stay(std::size_t i) const {
+  for (std::size_t k = 0; k < plan_.statements.size(); ++k) {
+    const Statement& other = nest_.statement(k);
+    const bool is_added_to =
+        other.kind == Statement::Kind::store && other.accumulates() && plan_.statements[k].index_varies;
+    if (k != i && plan_.statements[k].live && other.is_write() && !is_added_to && !is_in_register(other.buffer))
+      return false;
+  }
+  return true;
 }
 
 /// An index that was loaded is loaded again, lane by lane: to take it out of the vector takes longer than the store

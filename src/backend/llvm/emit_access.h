@@ -35,6 +35,7 @@ class AccessEmitter {
 
  private:
   Value* check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes);
+  bool indices_stay(std::size_t i) const;
 
   NestState& nest_;
   FunctionEmitter& f_;
