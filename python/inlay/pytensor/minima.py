@@ -67,7 +67,7 @@ def _turns_over(node, x):
 def _turned_over(y):
     """x where y is -x, ~x, or c - x for the greatest unsigned integer c; None: it is none of them."""
     node = y.owner
-    if node is None or not isinstance(node.op, Elemwise) or y.type.dtype.startswith("complex"):
+    if node is None or not isinstance(node.op, Elemwise):
         return None
     op, kind = node.op.scalar_op, np.dtype(y.type.dtype).kind
     if isinstance(op, scalars.Neg if kind in "if" else scalars.Invert):

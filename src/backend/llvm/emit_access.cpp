@@ -11,6 +11,12 @@ Value* widen_index(FunctionEmitter& f, Value* index, DType dtype) {
   return f.b.CreateIntCast(index, index->getType()->getWithNewType(f.b.getInt64Ty()), is_signed_integer(dtype));
 }
 
+/// A negative index counts from the end.
+Value* from_front(FunctionEmitter& f, Value* index, Value* extent) {
+  Value* zero = llvm::Constant::getNullValue(index->getType());
+  return f.b.CreateSelect(f.b.CreateICmpSLT(index, zero), f.b.CreateAdd(index, extent), index);
+}
+
 }  // namespace
 
 Value* AccessEmitter::start_of(std::size_t i, Lanes& lanes) {
@@ -72,7 +78,7 @@ Place AccessEmitter::place(std::size_t i, Lanes& lanes) {
     Value* offset = times(wrapped(index, lanes), step);
     out.offsets = out.offsets ? b_.CreateAdd(out.offsets, offset) : offset;
   }
-  if (facts.place.indices.size() == 1 && stride.is(0) && indices_stay(i)) {
+  if (nest_.statement(i).is_write() && facts.place.indices.size() == 1 && stride.is(0) && indices_stay(i)) {
     auto* loaded = llvm::dyn_cast_or_null<llvm::LoadInst>(lanes.registers[facts.place.indices[0].first.index.index]);
     if (loaded && loaded->getType()->isVectorTy()) out.index = loaded;
   }
@@ -103,10 +109,7 @@ Value* AccessEmitter::lane_offset(std::size_t i, const Place& place, int lane) {
   Value* address = b_.CreateConstInBoundsGEP1_64(type, place.index->getPointerOperand(), static_cast<uint64_t>(lane));
   // Volatile: else it becomes a lane of the vector again.
   Value* value = widen_index(f_, b_.CreateAlignedLoad(type, address, alignment_of(dtype), /*isVolatile=*/true), dtype);
-  if (index.bounds != kernel::Bounds::proved) {
-    Value* from_end = b_.CreateAdd(value, f_.sizes.of(index.extent));
-    value = b_.CreateSelect(b_.CreateICmpSLT(value, f_.i64(0)), from_end, value);
-  }
+  if (index.bounds != kernel::Bounds::proved) value = from_front(f_, value, f_.sizes.of(index.extent));
   return step.is(1) ? value : b_.CreateMul(value, f_.sizes.of(step));
 }
 
@@ -120,11 +123,9 @@ Value* AccessEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
   Value* value = widen_index(f_, nest_.operand(index.index, home), plan_.register_dtypes[index.index.index]);
   switch (index.bounds) {
     case kernel::Bounds::proved: break;
-    case kernel::Bounds::checked_before: {
-      Value* from_end = b_.CreateAdd(value, splat(f_, f_.sizes.of(index.extent), home.width));
-      value = b_.CreateSelect(b_.CreateICmpSLT(value, llvm::Constant::getNullValue(value->getType())), from_end, value);
+    case kernel::Bounds::checked_before:
+      value = from_front(f_, value, splat(f_, f_.sizes.of(index.extent), home.width));
       break;
-    }
     case kernel::Bounds::checked: value = check_index(index, value, home);
   }
   home.wrapped.emplace_back(index, value);
@@ -147,9 +148,8 @@ Value* AccessEmitter::check_index(const kernel::IndexTerm& index, Value* value, 
   b_.CreateCondBr(unusual, cold, go_on, unlikely(b_));
 
   b_.SetInsertPoint(cold);
-  Value* zero = llvm::Constant::getNullValue(value->getType());
-  Value* from_front = b_.CreateSelect(b_.CreateICmpSLT(value, zero), b_.CreateAdd(value, extent), value);
-  Value* bad = outside(from_front);
+  Value* wrapped = from_front(f_, value, extent);
+  Value* bad = outside(wrapped);
   llvm::BasicBlock* leave = new_block(b_, "fail");
   b_.CreateCondBr(any_lane(f_, bad), leave, go_on, unlikely(b_));
   b_.SetInsertPoint(leave);
@@ -158,7 +158,7 @@ Value* AccessEmitter::check_index(const kernel::IndexTerm& index, Value* value, 
   b_.SetInsertPoint(go_on);
   llvm::PHINode* phi = b_.CreatePHI(value->getType(), 2);
   phi->addIncoming(value, hot);
-  phi->addIncoming(from_front, cold);
+  phi->addIncoming(wrapped, cold);
   return phi;
 }
 
