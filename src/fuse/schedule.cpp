@@ -155,15 +155,23 @@ class StageScheduler {
   std::vector<int> ops_;
 };
 
-/// Pieces by how many others they wait for one after the other, numbers before loops: so that a number which waits for
-/// little stands before loops that could be one.
+bool binds_size(const Piece& piece) { return !piece.steps.empty() && !symbols_bound_by(piece.steps.front()).empty(); }
+
+/// Numbers, and steps that make sizes of them. All else passes arrays.
+bool is_number_or_size(const Piece& piece) { return piece.steps.empty() ? piece.axes.empty() : binds_size(piece); }
+
+/// Pieces by how many loops they wait for one after the other, numbers and sizes before loops: so that a number which
+/// waits for little stands before loops that could be one, and a size that numbers alone decide before them all.
 std::vector<PieceId> by_depth(const Pieces& pieces, std::span<const Edge> edges) {
   IdMap<PieceId, int> depth(pieces.pieces.size(), 0);
-  for (const Edge& edge : edges)
-    depth[edge.to] = std::max(depth[edge.to], depth[edge.from] + (edge.same_point ? 0 : 1));
+  for (const Edge& edge : edges) {
+    const bool is_beside = edge.same_point || is_number_or_size(pieces.pieces[edge.from]);
+    depth[edge.to] = std::max(depth[edge.to], depth[edge.from] + (is_beside ? 0 : 1));
+  }
   std::vector<PieceId> order;
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) order.push_back(id);
-  std::ranges::stable_sort(order, {}, [&](PieceId id) { return std::pair(depth[id], pieces.pieces[id].is_loop()); });
+  std::ranges::stable_sort(order, {},
+                           [&](PieceId id) { return std::pair(depth[id], !is_number_or_size(pieces.pieces[id])); });
   return order;
 }
 
@@ -199,9 +207,16 @@ void place_checks(const Pieces& pieces, const FactsOfPieces& facts, const IdMap<
   }
 }
 
-int num_loops(const Schedule& schedule, const Pieces& pieces) {
-  return static_cast<int>(
-      std::ranges::count_if(schedule, [&](const auto& stage) { return pieces.pieces[stage.front()].is_loop(); }));
+/// What a schedule is judged by: its loops; of as many, those that run before all sizes are known and checked, since no
+/// loop is joined past such a step, and what it does is in vain where the call fails.
+std::pair<int, int> cost_of(const Schedule& schedule, const Pieces& pieces) {
+  int loops = 0, before_sizes = 0;
+  for (const std::vector<PieceId>& stage : schedule) {
+    const Piece& first = pieces.pieces[stage.front()];
+    loops += first.is_loop();
+    if (binds_size(first)) before_sizes = loops;
+  }
+  return {loops, before_sizes};
 }
 
 }  // namespace
@@ -232,7 +247,7 @@ Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces&
   }
   Schedule schedules[] = {late.take(), early.take(), deep.take()};
   std::ranges::reverse(schedules[0]);
-  Schedule& best = *std::ranges::min_element(schedules, {}, [&](const Schedule& s) { return num_loops(s, pieces); });
+  Schedule& best = *std::ranges::min_element(schedules, {}, [&](const Schedule& s) { return cost_of(s, pieces); });
   place_checks(pieces, facts, axes_of, caps, mode, edges, best);
   for (auto& stage : best) std::ranges::sort(stage);
   return best;

@@ -1,6 +1,7 @@
 #include "kernel/dim_proof.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -244,8 +245,12 @@ bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, cons
 bool is_zero_or_one(const Dim& size) { return always_at_least(size, 0) && always_at_least(1, size); }
 
 bool is_at_most_or_one(const Dim& size, const Dim& n, const Dim& step, const Dim& left, const Dim& right) {
-  const Dim facts[] = {left - right, right - left};
-  return always_at_least(1 - step, size - step * n, facts);
+  const Dim differs = left - right, most = 1 - step - (size - step * n);
+  // Whether the step is 0 or 1 is what all of it turns on, so no proof is looked for that holds in both cases.
+  return std::ranges::all_of(std::array<int64_t, 2>{0, 1}, [&](int64_t value) {
+    const Dim difference = where(differs, {&step, 1}, value);
+    return always_at_least(where(most, {&step, 1}, value), 0, std::array{difference, Dim(0) - difference});
+  });
 }
 
 Dim where(const Dim& size, std::span<const Dim> factors, int64_t value) {
