@@ -38,6 +38,16 @@ constexpr std::array<Row, transform::kNumApartFor> kRows = {{
 #undef APART_FOR
 }};
 
+// Note [Reasons of kernels]
+// Two kernels are apart because a rule said no, and the rule says why: `fits` and `join` of a JoinRule refuse with a
+// row of apart.def, the scheduler's rule is equal axes and `is_short_enough`, and what no step passes is answered by
+// `moves` and `Dependences`, as the passes ask them. Nothing here decides what may be one loop.
+//
+// They are asked again about the finished program, rather than heard while the passes run: what a pass refuses is often
+// a kernel that is a part of another by the end, so a record of refusals names loops that nobody sees, and a pair that
+// is left may never have been offered in the form that it has now. A record was tried: 18 sentences about the program
+// tests became worse, explaining took a second run of fusing, and every pass carried the record.
+
 // How many kernels a number is traced back to.
 constexpr std::size_t kMaxOrigins = 4;
 

@@ -1,6 +1,6 @@
 #pragma once
 // Why kernels that have data in common are not one. Found in the finished program, and only for who asks, by asking the
-// rules of the passes that join kernels once more.
+// rules of the passes that join kernels once more: Note [Reasons of kernels].
 #include "fuse/fuse.h"
 #include "kernel/caps.h"
 #include "kernel/kernel.h"
