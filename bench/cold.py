@@ -2,8 +2,13 @@
 
     cold.py radon MODE      linking and first call of radon's logp and gradient in a PyTensor mode
     cold.py chain OPS       inlay.compile and first call of an elementwise chain of that many ops
+    cold.py loaded FILE     inlay.load of radon's function, which `save` wrote, and its first call
 
 in seconds of CPU, and
+
+    cold.py save FILE       writes that function
+
+and prints its kilobytes without the data that are in it;
 
     cold.py memory NODES    megabytes by which inlay.compile of a graph like a model's raises the resident size
 
@@ -89,6 +94,34 @@ def radon(mode):
     function.trust_input = True
     with watch:
         function(point)
+    return watch.seconds
+
+
+def save(path):
+    import os
+
+    import inlay.pytensor
+
+    import radon as example
+
+    model = example.radon_model()
+    function = model.logp_dlogp_function(ravel_inputs=True, mode="INLAY")._pytensor_function
+    inlay.save(function, path)
+    data = sum(x.get_value(borrow=True).nbytes for x in function.get_shared())
+    data += sum(x.nbytes for x in function.vm.compiled.translation.bound)
+    return (os.path.getsize(path) - data) / 1e3
+
+
+def loaded(path):
+    import numpy as np
+
+    import inlay.pytensor  # noqa: F401  (not counted, as PyTensor's import is not in the others)
+
+    watch = Stopwatch()
+    with watch:
+        function = inlay.load(path)
+        function.trust_input = True
+        function(np.zeros(175))
     return watch.seconds
 
 
@@ -289,7 +322,7 @@ def posterior(name, mode=None):
     return json.dumps({"gradient": to_gradient.seconds, "posterior": to_posterior.seconds, "sampler": sampler})
 
 
-COMMANDS = {"radon": radon, "chain": chain, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
+COMMANDS = {"radon": radon, "chain": chain, "save": save, "loaded": loaded, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
 
 if __name__ == "__main__":
     print(COMMANDS[sys.argv[1]](*sys.argv[2:]))

@@ -16,6 +16,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 # Before NumPy or JAX start their threads: what is compared is one core.
@@ -158,6 +159,10 @@ def cold_rows():
     yield Row("", ours, "PyTensor NUMBA", 1e3 * cold_cost("radon", "NUMBA", rounds=2), "ms")
     if installed("jax"):
         yield Row("", ours, "PyTensor JAX", 1e3 * cold_cost("radon", "JAX", rounds=2), "ms")
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(pathlib.Path(folder) / "radon.inlayfn")
+        yield limit_row("file of radon's function, without its data", cold_cost("save", file, rounds=1), 60, "kB")
+        yield limit_row("radon, inlay.load + first call, cold", 1e3 * cold_cost("loaded", file), 3, "ms")
     chain = 1e3 * cold_cost("chain", "1000")
     yield limit_row("elementwise graph of 1000 ops, compiled and called, cold", chain, 200, "ms")
 

@@ -1,8 +1,6 @@
 #pragma once
 // Compiles a graph to an executable function.
-#include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -11,10 +9,6 @@
 #include "inlay/planning.h"
 
 namespace inlay {
-
-/// The function that a `host_call` of the graph calls: it takes the operands and returns the results. An exception in
-/// it fails the call with Error(host_call_failed).
-using HostFunction = std::function<std::vector<Array>(std::span<const ArrayRef> operands)>;
 
 struct CompileOptions {
   std::vector<HostFunction> host_functions;  // by the number that GraphBuilder::host_call was given

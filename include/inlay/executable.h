@@ -1,8 +1,12 @@
 #pragma once
 // A compiled program: machine code behind a call. Immutable, cheap to copy, safe from many threads at once.
+#include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inlay/buffer.h"
@@ -10,6 +14,10 @@
 namespace inlay {
 
 struct ExecutableState;  // shared by the copies of an Executable
+
+/// The function that a `host_call` of the graph calls: it takes the operands and returns the results. An exception in
+/// it fails the call with Error(host_call_failed).
+using HostFunction = std::function<std::vector<Array>(std::span<const ArrayRef> operands)>;
 
 /// A parameter or a result.
 struct TensorInfo {
@@ -63,6 +71,21 @@ class Executable {
   /// Prepares calls with the dtypes and shapes of `like`, row-major; the data of `like` is not read. Throws
   /// Error(unsupported) if the program has results whose sizes are only known during a run.
   Call prepare(std::span<const ArrayRef> like) const;
+
+  /// Writes the function to a file, which `load` makes an Executable of, also in another process: its code, and its
+  /// kernels for a CPU that cannot run that code. Like a program, the file is code. The file that stood there is
+  /// replaced once the new one is complete. Throws Error: unsupported where a function of the caller's lays out the
+  /// memory or chose what shares bytes, invalid-file where it cannot be written.
+  void save(const std::filesystem::path& path) const;
+  std::vector<std::byte> to_bytes() const;
+
+  /// Loads a function that was saved, without compiling it where this CPU has what its code uses. `host_functions` are
+  /// those that it was compiled with. Throws Error(invalid-file) for a file that is none, is damaged, or has another
+  /// format; nothing of it is used then.
+  static Executable load(const std::filesystem::path& path, std::vector<HostFunction> host_functions = {});
+  /// `name` is for messages.
+  static Executable from_bytes(std::span<const std::byte> bytes, std::string_view name = "the function",
+                               std::vector<HostFunction> host_functions = {});
 
   explicit Executable(std::shared_ptr<const ExecutableState> state) : state_(std::move(state)) {}
 

@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+/* Of this interface and of the functions that code calls by name: code that is kept in a file runs only where it is the
+ * same. */
+#define INLAY_CODE_ABI 1
+
 enum {
   INLAY_OK = 0,
   INLAY_FAILED_AT_SITE = 1,   /* failure_site and failure_numbers say where and why */

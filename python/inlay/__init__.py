@@ -12,6 +12,7 @@ from ._inlay import Function, __version__
 from .config import show_config
 from .errors import InlayError
 from .explanation import explain
+from .files import load, save
 from .memory import memory_page
 from .plan import Plan, Pool, Storage, plan
 from .text import compile
@@ -26,8 +27,10 @@ __all__ = [
     "compile",
     "errors",
     "explain",
+    "load",
     "memory_page",
     "plan",
+    "save",
     "show_config",
 ]
 

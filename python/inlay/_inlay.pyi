@@ -258,6 +258,9 @@ class Program:
 
     def c_function(self, arguments: Sequence, form: str = '', data: dict = {}, on_error: object | None = None, keeps_going: bool = False) -> CFunction: ...
 
+    def save(self, sections: dict) -> bytes:
+        """The function as bytes, with bytes of others' by name."""
+
     def explain(self) -> dict: ...
 
     def plan(self, sizes: object | None = None) -> object: ...
@@ -275,6 +278,32 @@ class Program:
         """Of the working memory, as planners get them."""
 
     def value_places(self) -> list: ...
+
+class FunctionFile:
+    """
+    A compiled function that was read from bytes, without what is bound to it.
+    """
+
+    @property
+    def sections(self) -> dict: ...
+
+    @property
+    def why_not_here(self) -> str: ...
+
+    @property
+    def hash(self) -> str: ...
+
+    def program(self, bound: list, host_functions: list) -> Program:
+        """
+        The program that runs its code, or the same kernels compiled once more where that cannot run here.
+        """
+
+def read_function(bytes: bytes, name: str) -> FunctionFile: ...
+
+def write_whole_file(path: bytes, bytes: bytes) -> int:
+    """
+    Replaces a file's contents at once; returns 0, or the errno, and then it is as it was.
+    """
 
 def compile(graph: Graph, bound: list = [], host_functions: list = [], choices: dict = {}, time_steps: bool = False) -> Program: ...
 

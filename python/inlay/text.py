@@ -13,7 +13,8 @@ import numpy as np
 
 from . import _inlay, progress
 from .choices import Choices, a_kind
-from .errors import UnknownName, WrongArgumentCount, WrongDtype
+from .errors import UnknownName, Unsupported, WrongArgumentCount, WrongDtype
+from .files import program_of
 
 
 @dataclass
@@ -21,8 +22,10 @@ class Compilation:
     """What a function keeps of how it came about, for `explain` and for pickling."""
 
     program: Any  # _inlay.Program
-    arguments: tuple  # of the `compile` that made it
+    bound: list  # arrays
+    functions: list  # of the host
     seconds: float
+    arguments: tuple | None  # of the `compile` that made it; None: it was read from a file
 
     def stage_seconds(self, stages):
         """By stage, in the order of running."""
@@ -114,12 +117,9 @@ def compile(
         program = choices.compile(graph, arrays, functions)
     fn = program.function()
     arguments = (text, file_name, bound, host_functions, choices)
-    fn.compilation = Compilation(program, arguments, time.perf_counter() - start)
-    fn.parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
-    fn.results = _results(graph)
-    fn.description = _description(graph, fn.parameters)
-    fn.__signature__ = _signature(fn.parameters)
-    return fn
+    fn.compilation = Compilation(program, arrays, functions, time.perf_counter() - start, arguments)
+    parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
+    return _described(fn, parameters, _results(graph), _description(graph, parameters))
 
 
 def _a(value):
@@ -214,15 +214,56 @@ def _signature(parameters):
         return inspect.Signature([inspect.Parameter(f"_{i}", only) for i in range(len(parameters))])
 
 
+def parts_of(fn):
+    """What a file holds of a function: the module that restores it, its program, what Python must know, and sections."""
+    compilation = fn.compilation
+    known = (fn.parameters, fn.results, fn.description, compilation.bound, compilation.functions)
+    return ".text", compilation.program, known, {}
+
+
+def restored(file, state):
+    """The function of a file that was read, and of what `parts_of` said of it."""
+    start = time.perf_counter()
+    parameters, results, description, bound, functions = state
+    program = program_of(file, bound, functions)
+    fn = program.function()
+    fn.compilation = Compilation(program, bound, functions, time.perf_counter() - start, arguments=None)
+    return _described(fn, parameters, results, description)
+
+
+def function_of(program, bound, functions, description):
+    """The function of a program that no text describes, which takes arguments by position."""
+    fn = program.function()
+    fn.compilation = Compilation(program, bound, functions, 0.0, arguments=None)
+    fn.parameters, fn.results, fn.description = {}, {}, description
+    return fn
+
+
+def _described(fn, parameters, results, description):
+    fn.parameters, fn.results, fn.description = parameters, results, description
+    fn.__signature__ = _signature(parameters)
+    return fn
+
+
 def _compile_again(text, file_name, bound, host_functions, choices):
     return compile(text, file_name, bound=bound, host_functions=host_functions, **choices.given())
+
+
+def _restore(data, state):
+    return restored(_inlay.read_function(data, "the pickled function"), state)
 
 
 def _reduce(fn):
     compilation = fn.__dict__.get("compilation")
     if not isinstance(compilation, Compilation):
         raise TypeError(f"{fn!r} cannot be pickled: it does not come from inlay.compile")
-    return _compile_again, compilation.arguments
+    try:
+        _, program, state, _ = parts_of(fn)
+        return _restore, (program.save({}), state)
+    except Unsupported:  # a function of the caller's lays out its memory
+        if compilation.arguments is None:
+            raise
+        return _compile_again, compilation.arguments
 
 
 copyreg.pickle(_inlay.Function, _reduce)

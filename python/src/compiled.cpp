@@ -11,10 +11,13 @@
 #include "choices.h"
 #include "compiler/compile.h"
 #include "explain.h"
+#include "file/function_file.h"
 #include "interrupt.h"
 #include "ir/region.h"
 #include "ir/text.h"
+#include "kept_program.h"
 #include "planning.h"
+#include "support/whole_file.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -24,11 +27,11 @@ namespace {
 
 /// A compiled program with what is bound to it.
 struct Compiled {
-  std::unique_ptr<Program> program;  // without its executable, which `bound` has
-  memory::PlannerOptions planning;
+  std::shared_ptr<const KeptProgram> kept;
   HeldProgram bound;
   std::shared_ptr<const runtime::StepTimes> step_times;  // null: the code does not tell
 
+  const EmittedProgram& program() const { return kept->program(); }
   int traverse(visitproc visit, void* arg) const { return bound.traverse(visit, arg); }
 };
 
@@ -58,17 +61,76 @@ Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functio
   check_supplies(graph, nb::len(bound), nb::len(host_functions));
   Options options = options_of(choices);
   options.time_steps = time_steps;
-  std::unique_ptr<Program> program;
-  std::shared_ptr<const runtime::Executable> executable;
-  unless_interrupted([&] {
-    program = std::make_unique<Program>(compile_program(graph, options));
-    executable = std::make_shared<const runtime::Executable>(std::move(program->executable));
-  });
+  std::optional<Program> program;
+  unless_interrupted([&] { program = compile_program(graph, options); });
   std::vector<PyObject*> callables = pointers(host_functions);
   if (options.planning.custom) callables.push_back(choices["planner"].ptr());  // it plans calls, too
   const auto step_times = time_steps ? std::make_shared<runtime::StepTimes>(program->kernels.steps.size()) : nullptr;
-  return {std::move(program), std::move(options.planning),
-          HeldProgram(std::move(executable), pointers(bound), callables, step_times), step_times};
+  const auto kept = std::make_shared<const KeptProgram>(std::move(*program));
+  return {kept, HeldProgram(kept->executable(), pointers(bound), callables, step_times), step_times};
+}
+
+/// Of a function that was read from a file.
+Compiled loaded(std::shared_ptr<const file::FunctionFile> from, nb::list bound, nb::list host_functions) {
+  std::shared_ptr<const KeptProgram> kept;
+  if (why_not_here(*from).empty()) {
+    kept = std::make_shared<const KeptProgram>(std::move(from));
+  } else {
+    unless_interrupted([&] { kept = std::make_shared<const KeptProgram>(emit_again(*from)); });
+  }
+  return {kept, HeldProgram(kept->executable(), pointers(bound), pointers(host_functions), nullptr), nullptr};
+}
+
+nb::bytes as_bytes(std::span<const std::byte> bytes) {
+  return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::span<const std::byte> as_span(const nb::bytes& bytes) {
+  return {reinterpret_cast<const std::byte*>(bytes.c_str()), bytes.size()};
+}
+
+nb::bytes saved(const Compiled& c, nb::dict sections) {
+  file::FunctionFile file = c.kept->file();
+  file.sections.clear();
+  for (const auto& [name, bytes] : sections) {
+    const std::span<const std::byte> span = as_span(nb::cast<nb::bytes>(bytes));
+    file.sections.push_back({nb::cast<std::string>(name), {span.begin(), span.end()}});
+  }
+  return as_bytes(file::write(file));
+}
+
+void bind_files(nb::module_& m) {
+  using Shared = std::shared_ptr<const file::FunctionFile>;
+  struct File {
+    Shared file;
+    std::string hash;
+  };
+  nb::class_<File>(m, "FunctionFile", "A compiled function that was read from bytes, without what is bound to it.")
+      .def_prop_ro("sections",
+                   [](const File& f) {
+                     nb::dict out;
+                     for (const file::Section& s : f.file->sections) out[nb::str(s.name.c_str())] = as_bytes(s.bytes);
+                     return out;
+                   })
+      .def_prop_ro("why_not_here", [](const File& f) { return why_not_here(*f.file); })
+      .def_ro("hash", &File::hash)
+      .def(
+          "program", [](const File& f, nb::list bound, nb::list host) { return loaded(f.file, bound, host); },
+          "bound"_a, "host_functions"_a,
+          "The program that runs its code, or the same kernels compiled once more where that cannot run here.");
+  m.def(
+      "read_function",
+      [](const nb::bytes& bytes, const std::string& name) {
+        return File{std::make_shared<const file::FunctionFile>(file::read(as_span(bytes), name)),
+                    file::content_hash(as_span(bytes))};
+      },
+      "bytes"_a, "name"_a);
+  m.def(
+      "write_whole_file",
+      [](const nb::bytes& path, const nb::bytes& bytes) {
+        return write_whole_file(std::string(path.c_str(), path.size()), {bytes.c_str(), bytes.size()}).value();
+      },
+      "path"_a, "bytes"_a, "Replaces a file's contents at once; returns 0, or the errno, and then it is as it was.");
 }
 
 nb::object checked(PyObject* object) {
@@ -113,7 +175,7 @@ void bind_c_function(nb::module_& m) {
 }
 
 nb::dict explained(const Compiled& c) {
-  nb::dict d = explain(*c.program, *c.bound);
+  nb::dict d = explain(c.program(), *c.bound);
   nb::list copies = nb::cast<nb::list>(d["copies"]);
   for (const std::string& reason : c.bound->copies_of_arguments()) {
     nb::dict copy;
@@ -127,7 +189,7 @@ nb::dict explained(const Compiled& c) {
 
 std::vector<std::string> storage_names(const Compiled& c) {
   std::vector<std::string> names;
-  for (const memory::SharedStorage& storage : c.program->plan.sharing.storages) {
+  for (const memory::SharedStorage& storage : c.program().plan.sharing.storages) {
     if (storage.owner == memory::Owner::arena) names.push_back(storage.name);
   }
   return names;
@@ -153,22 +215,26 @@ void bind_compile(nb::module_& m) {
           },
           "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), "keeps_going"_a = false,
           nb::rv_policy::take_ownership)
+      .def("save", saved, "sections"_a, "The function as bytes, with bytes of others' by name.")
       .def("explain", explained)
       .def(
-          "plan", [](const Compiled& c, nb::object sizes) { return plan_of(*c.program, c.planning, sizes); },
+          "plan", [](const Compiled& c, nb::object sizes) { return plan_of(c.program(), c.program().planning, sizes); },
           "sizes"_a = nb::none())
       .def(
           "memory_page",
           [](const Compiled& c, const std::string& title, nb::object sizes) {
-            return memory_page(*c.program, c.planning, title, sizes);
+            return memory_page(c.program(), c.program().planning, title, sizes);
           },
           "title"_a, "sizes"_a = nb::none(), "The memory over time as a page of HTML.")
       .def(
           "step_times",
-          [](const Compiled& c) { return c.step_times ? step_times(*c.program, *c.bound, *c.step_times) : nb::list(); },
+          [](const Compiled& c) {
+            return c.step_times ? step_times(c.program(), *c.bound, *c.step_times) : nb::list();
+          },
           "How long each step has taken, of a program that was compiled with `time_steps`.")
       .def_prop_ro("storage_names", storage_names, "Of the working memory, as planners get them.")
-      .def("value_places", [](const Compiled& c) { return value_places(*c.program); });
+      .def("value_places", [](const Compiled& c) { return value_places(c.program()); });
+  bind_files(m);
   m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(),
         "choices"_a = nb::dict(), "time_steps"_a = false);
   m.def(

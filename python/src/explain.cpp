@@ -89,7 +89,7 @@ nb::list list_of(const std::vector<std::string>& texts) {
   return out;
 }
 
-nb::list step_list(const Program& p, const BoundProgram& bound) {
+nb::list step_list(const EmittedProgram& p, const BoundProgram& bound) {
   const std::vector<kernel::StepSummary> summaries =
       kernel::summaries(p.kernels, kernel::named_parts(p.kernels, p.graph));
   const Origins origins(p);
@@ -117,7 +117,7 @@ nb::list step_list(const Program& p, const BoundProgram& bound) {
   return out;
 }
 
-nb::list apart_list(const Program& p) {
+nb::list apart_list(const EmittedProgram& p) {
   const kernel::Names names(p.kernels);
   const auto kernel_name = [&](kernel::StepId step) { return std::get<Kernel>(p.kernels.steps[step.index]).name; };
   nb::list out;
@@ -132,7 +132,7 @@ nb::list apart_list(const Program& p) {
   return out;
 }
 
-nb::list stored_list(const Program& p) {
+nb::list stored_list(const EmittedProgram& p) {
   nb::list out;
   for (const explain::StoredValue& value : explain::stored_values(p.kernels, p.plan)) {
     nb::dict d;
@@ -145,7 +145,7 @@ nb::list stored_list(const Program& p) {
   return out;
 }
 
-void add_plan(const Program& p, nb::dict& d) {
+void add_plan(const EmittedProgram& p, nb::dict& d) {
   const kernel::Names names(p.kernels);
   nb::list temporaries;
   const auto reasons = storage_reasons(p);
@@ -208,7 +208,7 @@ IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
 
 }  // namespace
 
-IdMap<memory::StorageId, std::string> storage_reasons(const Program& p) {
+IdMap<memory::StorageId, std::string> storage_reasons(const EmittedProgram& p) {
   IdMap<memory::StorageId, std::string> out(p.plan.sharing.storages.size());
   for (const explain::StoredValue& value : explain::stored_values(p.kernels, p.plan)) {
     const memory::StorageId storage = p.plan.sharing.placements[value.buffer].storage;
@@ -218,7 +218,7 @@ IdMap<memory::StorageId, std::string> storage_reasons(const Program& p) {
   return out;
 }
 
-nb::dict explain(const Program& p, const BoundProgram& bound) {
+nb::dict explain(const EmittedProgram& p, const BoundProgram& bound) {
   nb::dict d;
   add_steps(p.kernels, bound, d);
   d["steps"] = step_list(p, bound);
@@ -242,7 +242,7 @@ nb::dict explain(const Program& p, const BoundProgram& bound) {
   return d;
 }
 
-nb::list step_times(const Program& p, const BoundProgram& bound, const runtime::StepTimes& times) {
+nb::list step_times(const EmittedProgram& p, const BoundProgram& bound, const runtime::StepTimes& times) {
   const std::vector<runtime::StepTimes::Row> rows = times.rows();
   nb::list out;
   for (kernel::StepId id : ids<kernel::StepId>(p.kernels.steps.size())) {
@@ -266,7 +266,7 @@ nb::list step_times(const Program& p, const BoundProgram& bound, const runtime::
   return out;
 }
 
-nb::list value_places(const Program& p) {
+nb::list value_places(const EmittedProgram& p) {
   const kernel::Names names(p.kernels);
   const auto by = writers(p.kernels);
   nb::list places;

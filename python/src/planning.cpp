@@ -79,7 +79,7 @@ struct Planned {
   double seconds = 0;
 };
 
-void add_segments(const Program& program, Planned& out, const auto& storages_of) {
+void add_segments(const EmittedProgram& program, Planned& out, const auto& storages_of) {
   const memory::Sharing& sharing = program.plan.sharing;
   out.storages.resize(sharing.storages.size());
   for (int segment = 0; segment < sharing.num_segments(); ++segment) {
@@ -90,7 +90,7 @@ void add_segments(const Program& program, Planned& out, const auto& storages_of)
   }
 }
 
-Planned static_plan(const Program& program) {
+Planned static_plan(const EmittedProgram& program) {
   Planned out{program.plan.layouts, {}, program.plan.planning_seconds};
   add_segments(program, out, [&](int segment) {
     return memory::storages_up_to(program.plan.sharing, segment, program.plan.upper_bounds);
@@ -98,7 +98,7 @@ Planned static_plan(const Program& program) {
   return out;
 }
 
-void refuse_above_upper_bounds(const Program& program, const IdMap<SymbolId, int64_t>& sizes) {
+void refuse_above_upper_bounds(const EmittedProgram& program, const IdMap<SymbolId, int64_t>& sizes) {
   const auto& most = program.plan.upper_bounds;
   for (SymbolId s : ids<SymbolId>(most.size())) {
     if (most[s] < 0 || sizes[s] <= most[s]) continue;
@@ -109,7 +109,7 @@ void refuse_above_upper_bounds(const Program& program, const IdMap<SymbolId, int
 }
 
 /// With the layouts that a call of these sizes gets: those that the code has, where it has any.
-Planned plan_for(const Program& program, const memory::PlannerOptions& options, const memory::Sizes& sizes) {
+Planned plan_for(const EmittedProgram& program, const memory::PlannerOptions& options, const memory::Sizes& sizes) {
   const auto symbols = memory::sizes_by_symbol(program.kernels, sizes);
   refuse_above_upper_bounds(program, symbols);
   if (program.plan.is_static) return static_plan(program);
@@ -214,7 +214,7 @@ memory::PlannerOptions planning(const std::string& planner, nb::handle custom, n
   return out;
 }
 
-nb::object plan_of(const Program& program, const memory::PlannerOptions& options, nb::object sizes) {
+nb::object plan_of(const EmittedProgram& program, const memory::PlannerOptions& options, nb::object sizes) {
   if (!program.plan.is_static && sizes.is_none()) return nb::none();
   const Planned plan = plan_for(program, options, sizes_of(sizes));
   int64_t peak = 0, lower_bound = 0;
@@ -240,7 +240,7 @@ nb::object plan_of(const Program& program, const memory::PlannerOptions& options
   return out;
 }
 
-std::string memory_page(const Program& program, const memory::PlannerOptions& options, const std::string& title,
+std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
                         nb::object sizes) {
   const explain::PageWords words = page_words(program, title);
   const memory::Sizes given = sizes_of(sizes);

@@ -15,11 +15,11 @@ memory::PlannerOptions planning(const std::string& planner, nanobind::handle cus
 
 /// The layout of the program's memory as a dict: peak, lower_bound, placements, seconds, storages. None where it
 /// depends on sizes and `sizes`, a dict by name, is None.
-nanobind::object plan_of(const Program& program, const memory::PlannerOptions& options, nanobind::object sizes);
+nanobind::object plan_of(const EmittedProgram& program, const memory::PlannerOptions& options, nanobind::object sizes);
 
 /// The picture of the program's memory over time, as a page of HTML. `sizes`: a dict by name, or None; where the memory
 /// depends on sizes that it lacks, Error.
-std::string memory_page(const Program& program, const memory::PlannerOptions& options, const std::string& title,
+std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
                         nanobind::object sizes);
 
 void bind_planning(nanobind::module_& m);

@@ -2,7 +2,9 @@
 
 #include "backend/c/backend.h"
 #include "backend/llvm/backend.h"
+#include "backend/llvm/cpu.h"
 #include "compiler/external_names.h"
+#include "support/cpu_features.h"
 #include "support/error.h"
 #include "support/fork_gate.h"
 #include "support/stop.h"
@@ -27,6 +29,7 @@ Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan
   return {std::move(made.object),
           std::move(made.entry),
           std::move(made.target),
+          llvm_backend::needs_of(llvm_backend::chosen_features(options.cpu_features)),
           {{"ll", std::move(made.ir)}, {"s", std::move(made.assembly)}}};
 }
 
@@ -35,6 +38,7 @@ Emitted emit_c(const kernel::KernelProgram& program, const memory::MemoryPlan& p
   return {std::move(made.object),
           std::move(made.entry),
           "what the C compiler takes the CPU for",
+          cpu_features(),  // with -march=native it may use them all
           {{"c", std::move(made.source)}}};
 }
 

@@ -18,7 +18,8 @@ namespace inlay {
 struct Emitted {
   std::vector<std::byte> object;  // relocatable ELF
   std::string entry;
-  std::string target;  // the machine it is for: "x86-64, avx2 (znver3)"
+  std::string target;              // the machine it is for: "x86-64, avx2 (znver3)"
+  std::vector<std::string> needs;  // the instruction sets that it may use (support/cpu_features.h)
   std::vector<std::pair<std::string, std::string>> texts;
 };
 

@@ -13,10 +13,10 @@ namespace {
 
 runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan, Emitted emitted,
                          const Options& options) {
+  runtime::Object object = make_object(kernels, plan, std::move(emitted.object), std::move(emitted.entry));
   runtime::LayoutFunction layout;
-  if (!plan.is_static) layout = layout_function(plan.sharing, options.planning);
-  return runtime::Executable(make_object(kernels, plan, std::move(emitted.object), std::move(emitted.entry)),
-                             backend_of(options).find_external, std::move(layout));
+  if (!plan.is_static) layout = layout_function(object.arena, options.planning);
+  return runtime::Executable(std::move(object), backend_of(options).find_external, std::move(layout));
 }
 
 kernel::BackendCaps caps_of(const Options& options) {
@@ -73,10 +73,14 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
     return backend_of(options).emit(lowered.kernels, lowered.plan, options,
                                     run.dumps() ? KeepTexts::yes : KeepTexts::no);
   });
+  const std::string backend(backend_of(options).name);
   std::string target = std::move(emitted.target);
+  std::vector<std::string> needs = std::move(emitted.needs);
   auto executable = run.stage("load", [&] { return load(lowered.kernels, lowered.plan, std::move(emitted), options); });
   lowered.seconds = run.seconds();
-  return {std::move(lowered), std::move(executable), std::move(target)};
+  return {{std::move(lowered), backend, std::move(target), std::move(needs), options.planning, options.cpu_features,
+           !options.may_share},
+          std::move(executable)};
 }
 
 /// `what`: "graphs" or "kernels".

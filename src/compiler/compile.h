@@ -30,10 +30,19 @@ struct Lowered {
   std::vector<explain::Apart> apart() const { return explain::why_apart(kernels, caps, fuse); }
 };
 
+/// A program for which machine code was made: all of it but the code.
+struct EmittedProgram : Lowered {
+  std::string backend;             // that made the code: "llvm"
+  std::string target;              // the machine that it is for: "x86-64, avx2 (znver3)"
+  std::vector<std::string> needs;  // the instruction sets that it may use (support/cpu_features.h)
+  memory::PlannerOptions planning;
+  std::string cpu_features;    // what was chosen of the CPU (Options); empty: all that it has
+  bool shares_by_rule = true;  // no function of the caller's chose what shares bytes
+};
+
 /// A compiled program, with how it was made.
-struct Program : Lowered {
+struct Program : EmittedProgram {
   runtime::Executable executable;
-  std::string target;  // the machine that its code is for: "x86-64, avx2 (znver3)"
 };
 
 /// Lowers a graph to planned kernels. Works without a code generator too.

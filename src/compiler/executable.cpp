@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compiler/compile.h"
+#include "compiler/executable_state.h"
 #include "compiler/strided.h"
 #include "inlay/compile.h"
 #include "ir/region.h"
@@ -15,26 +16,7 @@
 
 namespace inlay {
 
-struct ExecutableState {
-  runtime::Executable executable;
-  std::vector<HostFunction> host_functions;
-  std::vector<TensorInfo> params, results;
-};
-
 namespace {
-
-DType dtype_of_spec(const runtime::TensorSpec& spec) {
-  const auto dtype = dtype_from_name(spec.dtype);
-  INLAY_CHECK(dtype, "no dtype is called ", spec.dtype);
-  return *dtype;
-}
-
-std::vector<TensorInfo> infos_of(const std::vector<runtime::TensorSpec>& specs) {
-  std::vector<TensorInfo> out;
-  for (const runtime::TensorSpec& spec : specs)
-    out.push_back({spec.name, dtype_of_spec(spec), spec.dim_texts, spec.bound});
-  return out;
-}
 
 struct Bytes {
   const char *begin, *end;
@@ -253,10 +235,8 @@ void require_functions(const Graph& graph, const CompileOptions& options) {
 Executable compile(const Graph& graph, const CompileOptions& options) {
   require_functions(graph, options);
   Program program = compile_program(graph, options_of(options));
-  const runtime::Object& object = program.executable.object();
-  std::vector<TensorInfo> params = infos_of(object.params), results = infos_of(object.outputs);
-  return Executable(std::make_shared<const ExecutableState>(
-      ExecutableState{std::move(program.executable), options.host_functions, std::move(params), std::move(results)}));
+  return Executable(state_of(std::move(program.executable), options.host_functions,
+                             std::make_shared<const EmittedProgram>(std::move(program)), nullptr));
 }
 
 const std::vector<TensorInfo>& Executable::params() const { return state_->params; }

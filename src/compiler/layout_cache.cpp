@@ -63,18 +63,20 @@ class Slot {
 
 class LayoutCache {
  public:
-  LayoutCache(memory::Sharing sharing, memory::PlannerOptions options)
-      : sharing_(std::move(sharing)),
+  LayoutCache(runtime::ArenaSpec arena, memory::PlannerOptions options)
+      : arena_(std::move(arena)),
         options_(std::move(options)),
-        storages_(static_cast<std::size_t>(std::max(sharing_.num_segments(), 1))),
+        storages_(std::max<std::size_t>(arena_.segment_bytes.size(), 1)),
         used_(storages_.size()) {
-    for (StorageId s : ids<StorageId>(sharing_.storages.size())) {
-      const auto segment = static_cast<std::size_t>(sharing_.storages[s].segment);
+    for (const runtime::ArenaSpec::Storage& storage : arena_.storages) {
+      const auto segment = static_cast<std::size_t>(storage.segment);
       if (segment >= storages_.size()) continue;
-      storages_[segment].push_back(s.index);
-      for (SymbolId symbol : sharing_.storages[s].size_bytes.symbols()) {
+      storages_[segment].push_back(static_cast<uint32_t>(storage.number));
+      for (const runtime::SizeItem& item : storage.bytes.items) {
+        if (item.kind != runtime::SizeItem::Kind::symbol) continue;
+        const auto symbol = static_cast<uint32_t>(item.number);
         std::vector<uint32_t>& used = used_[segment];
-        if (std::ranges::find(used, symbol.index) == used.end()) used.push_back(symbol.index);
+        if (std::ranges::find(used, symbol) == used.end()) used.push_back(symbol);
       }
     }
   }
@@ -86,7 +88,7 @@ class LayoutCache {
     // The time that it takes is bounded, and a call that has written may not end here.
     const StopScope unstoppable(kNeverStop);
     // Without the lock: a planner may wait for a lock whose holder waits for this one.
-    const memory::Layout layout = memory::plan(options_, storages_of_segment(sharing_, segment, symbols), budget_ms());
+    const memory::Layout layout = memory::plan(options_, storages_to_place(segment, symbols), budget_ms());
     for (uint32_t storage : storages(segment)) offsets[storage] = layout.offset_bytes[storage];
     const std::lock_guard lock(mutex_);
     std::vector<int64_t> ignored(offsets.size());
@@ -98,9 +100,20 @@ class LayoutCache {
   }
 
  private:
-  using StorageId = memory::StorageId;
-
   std::span<const uint32_t> storages(int segment) const { return storages_[static_cast<std::size_t>(segment)]; }
+
+  /// By number; those that are not in this segment have no bytes.
+  std::vector<memory::Storage> storages_to_place(int segment, std::span<const int64_t> symbols) const {
+    std::vector<memory::Storage> out(static_cast<std::size_t>(arena_.num_storages));
+    for (const runtime::ArenaSpec::Storage& storage : arena_.storages) {
+      if (storage.segment != segment) continue;
+      // n - 1 with n = 0 is not an error here: the program's own checks fail before anything is written.
+      const int64_t size = std::max<int64_t>(storage.bytes.evaluate(symbols), 0);
+      out[static_cast<std::size_t>(storage.number)] = {
+          memory::Owner::arena, {storage.begin, storage.end}, size, storage.alignment_bytes, -1, storage.name};
+    }
+    return out;
+  }
 
   /// Returns the bytes of the arena; -1: it is not cached. Without a lock, since a repeated call does nothing else.
   int64_t find(int segment, const Sizes& sizes, std::span<int64_t> offsets) {
@@ -127,7 +140,7 @@ class LayoutCache {
   /// A call waits for it, perhaps one of many with different sizes, so it is far less than at compile time.
   int64_t budget_ms() const { return options_.planner == memory::Planner::search ? 2 : -1; }
 
-  const memory::Sharing sharing_;
+  const runtime::ArenaSpec arena_;
   const memory::PlannerOptions options_;
   std::vector<std::vector<uint32_t>> storages_;  // by segment
   std::vector<std::vector<uint32_t>> used_;      // by segment: symbols in sizes of its storages
@@ -139,8 +152,8 @@ class LayoutCache {
 
 }  // namespace
 
-runtime::LayoutFunction layout_function(memory::Sharing sharing, memory::PlannerOptions options) {
-  auto cache = std::make_shared<LayoutCache>(std::move(sharing), std::move(options));
+runtime::LayoutFunction layout_function(runtime::ArenaSpec arena, memory::PlannerOptions options) {
+  auto cache = std::make_shared<LayoutCache>(std::move(arena), std::move(options));
   return [cache](int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
     return cache->answer(segment, symbols, offsets);
   };

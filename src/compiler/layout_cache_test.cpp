@@ -7,19 +7,20 @@
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
+#include "compiler/object.h"
 #include "ir/text.h"
 
 namespace inlay {
 namespace {
 
-memory::Sharing sharing() {
-  return lower(parse(R"(graph @main(%x: f64[n, n]) {
+runtime::ArenaSpec arena() {
+  const Lowered program = lower(parse(R"(graph @main(%x: f64[n, n]) {
     %a = matmul %x, %x
     %b = matmul %a, %x
     %c = matmul %b, %a
     return %c
-  })"))
-      .plan.sharing;
+  })"));
+  return make_object(program.kernels, program.plan, {}, "").arena;
 }
 
 /// Counts how often it is asked.
@@ -40,11 +41,11 @@ int64_t ask(const runtime::LayoutFunction& layout, std::size_t num_storages, int
 
 TEST(LayoutCache, KeepsThoseThatWereUsedLast) {
   std::atomic<int> count = 0;
-  const memory::Sharing program = sharing();
+  const runtime::ArenaSpec program = arena();
   const auto layout = layout_function(program, counting(count));
   const auto plans_for = [&](int64_t n) {
     const int before = count;
-    EXPECT_EQ(ask(layout, program.storages.size(), n), 2 * 8 * n * n) << "n = " << n;
+    EXPECT_EQ(ask(layout, static_cast<std::size_t>(program.num_storages), n), 2 * 8 * n * n) << "n = " << n;
     return count - before;
   };
   const auto most = static_cast<int64_t>(kMaxLayouts);
@@ -57,7 +58,7 @@ TEST(LayoutCache, KeepsThoseThatWereUsedLast) {
 }
 
 TEST(LayoutCache, MayBeAskedByManyThreads) {
-  const memory::Sharing program = sharing();
+  const runtime::ArenaSpec program = arena();
   const auto layout = layout_function(program, {});
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
@@ -66,7 +67,7 @@ TEST(LayoutCache, MayBeAskedByManyThreads) {
       std::minstd_rand random(seed + 1);
       for (int i = 0; i < 500; ++i) {
         const auto n = static_cast<int64_t>(8 * (random() % 100));  // more than are kept
-        if (ask(layout, program.storages.size(), n) != 2 * 8 * n * n) ++wrong;
+        if (ask(layout, static_cast<std::size_t>(program.num_storages), n) != 2 * 8 * n * n) ++wrong;
       }
     });
   }

@@ -122,11 +122,13 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
   for (std::size_t s = 0; plan.is_static && s < plan.layouts.size(); ++s) {
     object.arena.segment_bytes[s] = plan.layouts[s].arena_bytes;
   }
-  for (const memory::SharedStorage& storage : plan.sharing.storages) {
+  for (memory::StorageId id : ids<memory::StorageId>(plan.sharing.storages.size())) {
+    const memory::SharedStorage& storage = plan.sharing.storages[id];
     if (storage.owner != memory::Owner::arena || storage.size_bytes.is(0)) continue;
     SizeExpr bytes = plan.is_static ? SizeExpr(memory::at_most(storage.size_bytes, plan.upper_bounds))
                                     : to_size_expr(storage.size_bytes);
-    object.arena.storages.push_back({storage.name, std::move(bytes), storage.segment});
+    object.arena.storages.push_back({static_cast<int>(id.index), storage.name, std::move(bytes),
+                                     storage.alignment_bytes, storage.segment, storage.live.begin, storage.live.end});
   }
   return object;
 }

@@ -54,12 +54,16 @@ struct ArenaSpec {
   std::vector<int64_t> segment_bytes;  // of a static arena, by segment; its size is the number of segments always
   int num_storages = 0;
 
+  /// A storage in the arena: what a planner must know of it.
   struct Storage {
+    int number = 0;  // of num_storages
     std::string name;
     SizeExpr bytes;
+    int64_t alignment_bytes = 64;
     int segment = 0;
+    int32_t begin = 0, end = 0;  // the ticks at which it holds a needed byte (memory/layout.h)
   };
-  std::vector<Storage> storages;  // those in the arena, for the error if there is no memory for them
+  std::vector<Storage> storages;
 };
 
 struct Object {

@@ -1,5 +1,6 @@
 #include "support/whole_file.h"
 
+#include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -39,7 +40,8 @@ std::error_code replace(const fs::path& old, const fs::path& part) {
 std::error_code write_whole_file(const fs::path& path, std::string_view bytes) {
   errno = 0;
   const std::optional<fs::path> old = to_replace(path);
-  const std::string part = old ? str(old->string(), ".", ::getpid(), ".part") : "";
+  static std::atomic<int> number = 0;  // of the parts that threads of this process write
+  const std::string part = old ? str(old->string(), ".", ::getpid(), ".", ++number, ".part") : "";
   std::ofstream out;
   if (old) out.open(part, std::ios::binary);
   const bool replaces = out.is_open();

@@ -6,6 +6,7 @@
 import functools
 import os
 import pathlib
+import pickle
 import re
 import time
 
@@ -111,6 +112,7 @@ def judge(seed):
         return
     grower, outputs = made
     ours = pytensor.function(grower.inputs, outputs, mode="INLAY", on_unused_input="ignore")
+    sent = pickle.loads(pickle.dumps(ours))
     first = {x: grower.values[x] for x in grower.inputs}
     for arguments in (first, other_arguments(grower), first):
         values = list(arguments.values())
@@ -120,6 +122,14 @@ def judge(seed):
             np.testing.assert_array_equal(value, copy, f"INLAY_FUZZ_SEED={seed}: an argument was changed")
         wrong = mistake(got, outputs, arguments, grower.values.values())
         assert not wrong, f"INLAY_FUZZ_SEED={seed}: {wrong}"
+        assert is_same(outcome(lambda: sent(*values)), got), f"INLAY_FUZZ_SEED={seed}: the pickled function differs"
+
+
+def is_same(one, other):
+    """Whether two calls gave the same bits, or failed with the same words."""
+    if isinstance(one, Exception) or isinstance(other, Exception):
+        return type(one) is type(other) and str(one) == str(other)
+    return all(a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
 
 
 def differs_from_run(got, outputs, known, largest):

@@ -1,7 +1,9 @@
 #include "judges.h"
 
 #include "compiler/backends.h"
+#include "compiler/saved.h"
 #include "host_functions.h"
+#include "kernel/text.h"
 #include "native_run.h"
 #include "planned_run.h"
 
@@ -15,18 +17,32 @@ using reference::Tensor;
 struct Compiled {
   std::shared_ptr<const Lowered> program;
   std::shared_ptr<const runtime::Executable> executable;  // none where there is no backend
+  std::shared_ptr<const runtime::Executable> loaded;      // the same through a file
   std::string backend;
   std::vector<HostFunction> host_functions;
 };
+
+/// The program as a file has it: its code, and texts from which the same kernels are read.
+std::shared_ptr<const runtime::Executable> through_file(const Program& program) {
+  if (program.planning.custom || !program.shares_by_rule) return nullptr;
+  const file::FunctionFile file = file::read(file::write(file_of(program, program.executable)), "the file");
+  const std::string before = kernel::print(program.kernels), after = kernel::print(read_program(file).kernels);
+  INLAY_CHECK(before == after, "the kernels of a file are\n", after, "where they were\n", before);
+  return std::make_shared<const runtime::Executable>(load_code(file));
+}
 
 /// `source`: a Graph, or a KernelProgram.
 template <class Source>
 Compiled compile_for_judges(const Source& source, const Options& options) {
   const Backend& backend = backend_of(options);
   if (options.backend.empty() && !backend.is_available())
-    return {std::make_shared<const Lowered>(lower(source, options)), nullptr, "", host_functions_of(source)};
+    return {std::make_shared<const Lowered>(lower(source, options)), nullptr, nullptr, "", host_functions_of(source)};
   const auto program = std::make_shared<const Program>(compile_program(source, options));
-  return {program, {program, &program->executable}, std::string(backend.name), host_functions_of(source)};
+  return {program,
+          {program, &program->executable},
+          through_file(*program),
+          std::string(backend.name),
+          host_functions_of(source)};
 }
 
 Judge planned_judge(const Compiled& compiled, memory::Planner planner) {
@@ -62,6 +78,10 @@ void add_kernel_judges(const Compiled& compiled, memory::Planner planner, std::v
   list.push_back({compiled.backend + "/guarded", [compiled](std::span<const Tensor> inputs) {
                     return run_guarded(*compiled.executable, compiled.program->plan.sharing, inputs,
                                        compiled.host_functions);
+                  }});
+  if (!compiled.loaded) return;
+  list.push_back({compiled.backend + "/file", [compiled](std::span<const Tensor> inputs) {
+                    return run_native(*compiled.loaded, inputs, compiled.host_functions);
                   }});
 }
 

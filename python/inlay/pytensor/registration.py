@@ -8,6 +8,7 @@ from .ipython import register_formatters
 from .minima import register_minima
 from .mode import register_mode
 from .part_names import register_part_names
+from .pickles import register_pickles
 from .quicker import register_quicker
 from .rewrites import register_rewrites
 from .scan_rewrites import TAG, register_scan_rewrites
@@ -29,4 +30,5 @@ def register_all():
     register_scan_rewrites()
     register_sampler()
     register_part_names()
+    register_pickles()
     register_formatters()

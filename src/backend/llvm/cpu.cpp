@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "support/cpu_features.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -54,8 +55,26 @@ std::string features_from_environment() {
   return features_of(text ? text : "");
 }
 
+std::string chosen_features(std::string_view named) {
+  return named.empty() ? features_from_environment() : features_of(named);
+}
+
 const CpuLevel& level_of(std::string_view features) {
   return *std::ranges::find(kLevels, vector_bytes(features), &CpuLevel::vector_bytes);
+}
+
+std::vector<std::string> needs_of(std::string_view features) {
+  std::vector<std::string> out = cpu_features();
+#if !defined(__aarch64__)
+  const int bytes = vector_bytes(features);
+  std::erase_if(out, [&](const std::string& name) {
+    const bool is_wide = name.starts_with("avx512");
+    const bool is_vex = name.starts_with("avx") || name == "fma" || name == "f16c" || name == "vaes" ||
+                        name == "vpclmulqdq" || name == "xop" || name == "fma4";
+    return (is_wide && bytes < 64) || (is_vex && bytes < 32) || !leaves(features, {name});
+  });
+#endif
+  return out;
 }
 
 std::string level_names() {

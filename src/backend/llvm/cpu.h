@@ -2,6 +2,7 @@
 // What the CPU at hand can do, without asking LLVM.
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace inlay::llvm_backend {
 
@@ -23,8 +24,15 @@ std::string features_of(std::string_view choice);
 /// The same of the environment's INLAY_CPU_FEATURES: "avx2" makes every process take the CPU for one without AVX-512.
 std::string features_from_environment();
 
+/// The features that a compilation has which names these: the environment's, where it names none.
+std::string chosen_features(std::string_view named);
+
 /// The level whose vectors the CPU has and `features` leaves.
 const CpuLevel& level_of(std::string_view features);
+
+/// What code for the CPU at hand with these features laid over it may use (support/cpu_features.h): another CPU must
+/// have all of it to run that code.
+std::vector<std::string> needs_of(std::string_view features);
 
 /// All levels of the architecture, the highest first: "avx512, avx2, sse2".
 std::string level_names();

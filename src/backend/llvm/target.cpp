@@ -139,8 +139,7 @@ Pool& pool() {
 
 }  // namespace
 
-EngineLoan::EngineLoan(const std::string& features)
-    : features_(features.empty() ? features_from_environment() : features_of(features)) {
+EngineLoan::EngineLoan(const std::string& features) : features_(chosen_features(features)) {
   // A context keeps every type and constant that it ever saw; a new one now and then bounds that.
   constexpr int kUsesOfOneContext = 500;
   {

@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 import pytensor
-from pytensor.graph.basic import Constant
+from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
@@ -84,11 +84,26 @@ class HostCall:
         self._destroyed = [i for inputs in getattr(node.op, "destroy_map", {}).values() for i in inputs]
         self._outputs = [_Output(x, node.op, i) for i, x in enumerate(node.outputs)]
         self.draw = random.native(node, self.variables, in_place)  # is asked before this is called
-        self._in_place = in_place
+        self._in_place, self._found = in_place, found
         self._run = None
         self._rows = None
         self._said, self.shapes = shapes_of_types(node), shapes_of_types(node, found)
         self.differed = None  # an OtherSizes that is no error, since `found` has it
+
+    def _own_node(self):
+        """The same node without the graph around it: an op may have noted something on it, or have a class of its own."""
+        new = {x: x if isinstance(x, Constant) else x.type(x.name) for x in self.node.inputs}
+        node = object.__new__(type(self.node))
+        vars(node).update(vars(self.node))
+        node.tag = copy.copy(self.node.tag)
+        node.inputs = type(self.node.inputs)(new[x] for x in self.node.inputs)
+        node.outputs = type(self.node.outputs)(x.clone() for x in self.node.outputs)
+        for i, x in enumerate(node.outputs):
+            x.owner, x.index = node, i
+        return node
+
+    def __reduce__(self):
+        return _host_call, (self._own_node(), self.number, self._in_place, self._found, self._rows)
 
     def said_axes(self):
         return {(self.node.op, i, axis) for i, said in enumerate(self._said) for axis, n in enumerate(said) if n is not None}
@@ -131,6 +146,13 @@ class HostCall:
             if _differs(result, believed):
                 raise OtherSizes(self.node.op, self.name, i, result.shape, believed)
         return results
+
+
+def _host_call(node, number, in_place, found, rows):
+    call = HostCall(node, number, in_place, found)
+    call._rows = rows
+    call.prepare()
+    return call
 
 
 def _differs(result, shape):

@@ -18,6 +18,7 @@ from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 
 from ... import errors
+from ...text import function_of
 from .. import failures
 from .bodies import Body
 from .calls import call_node
@@ -127,6 +128,10 @@ class LazyCall:
         self._positions = [[self.variables.index(x) for x in branch] for branch in inputs]
         self._functions = [compile_branch(_copied(i, o)) for i, o in zip(inputs, wanted, strict=True)]
 
+    def __getstate__(self):
+        """Without the graph around it."""
+        return {**vars(self), "node": None, "variables": None}
+
     def __call__(self, *values):
         which = 0 if values[0] else 1
         results = self._functions[which](*(values[i] for i in self._positions[which]))
@@ -162,7 +167,8 @@ def _boundary(outputs, nodes):
 def compile_branch(fgraph, translate, choices):
     """The callable of a branch."""
     translation = translate(fgraph, fgraph.toposort(), "branch")
-    function = choices.compile(translation.graph, translation.bound, translation.host_calls).function()
+    program = choices.compile(translation.graph, translation.bound, translation.host_calls)
+    function = function_of(program, translation.bound, translation.host_calls, "a branch")
     return _Branch(function, failures.Handler(SimpleNamespace(), translation))
 
 

@@ -1,0 +1,26 @@
+#pragma once
+// A compiled program as a file, and back.
+#include <string>
+
+#include "compiler/compile.h"
+#include "file/function_file.h"
+
+namespace inlay {
+
+/// The file of a program, with `executable`'s code. Throws Error(unsupported) where a function of the caller's lays out
+/// its memory or chose what shares bytes: a file cannot hold that function.
+file::FunctionFile file_of(const EmittedProgram& program, const runtime::Executable& executable);
+
+/// Says why the code of a file cannot run here: "this CPU has no avx512f"; empty if it can.
+std::string why_not_here(const file::FunctionFile& file);
+
+/// Loads the code of a file. Throws Error(unsupported) where it cannot run here.
+runtime::Executable load_code(const file::FunctionFile& file);
+
+/// What the file says of the program besides its code: its texts are read, and its memory is planned once more.
+EmittedProgram read_program(const file::FunctionFile& file);
+
+/// Compiles the kernels of a file once more, for the machine at hand.
+Program emit_again(const file::FunctionFile& file);
+
+}  // namespace inlay

@@ -1,0 +1,96 @@
+// Executables as files: the rest of include/inlay/executable.h.
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+#include "compiler/executable_state.h"
+#include "compiler/saved.h"
+#include "support/whole_file.h"
+
+namespace inlay {
+namespace {
+
+std::vector<TensorInfo> infos_of(const std::vector<runtime::TensorSpec>& specs) {
+  std::vector<TensorInfo> out;
+  for (const runtime::TensorSpec& spec : specs)
+    out.push_back({spec.name, dtype_of_spec(spec), spec.dim_texts, spec.bound});
+  return out;
+}
+
+std::span<const std::byte> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+Error cannot(const char* what, const std::filesystem::path& path, const std::string& why) {
+  return {ErrorCode::invalid_file, {}, str(path.string(), " cannot be ", what, ": ", why)};
+}
+
+void require_functions(const runtime::Object& object, std::span<const HostFunction> functions) {
+  for (std::size_t i = 0; i < object.host_calls.size(); ++i) {
+    const runtime::HostCallSpec& call = object.host_calls[i];
+    if (call.function < 0 || (i < functions.size() && functions[i])) continue;
+    throw Error(ErrorCode::unknown_name, call.location,
+                str("host call \"", call.name, "\": no host function ", call.function, " was given"));
+  }
+}
+
+}  // namespace
+
+DType dtype_of_spec(const runtime::TensorSpec& spec) {
+  const auto dtype = dtype_from_name(spec.dtype);
+  INLAY_CHECK(dtype, "no dtype is called ", spec.dtype);
+  return *dtype;
+}
+
+std::shared_ptr<const ExecutableState> state_of(runtime::Executable executable,
+                                                std::vector<HostFunction> host_functions,
+                                                std::shared_ptr<const EmittedProgram> program,
+                                                std::shared_ptr<const file::FunctionFile> file,
+                                                std::vector<file::Section> sections) {
+  const runtime::Object& object = executable.object();
+  std::vector<TensorInfo> params = infos_of(object.params), results = infos_of(object.outputs);
+  return std::make_shared<const ExecutableState>(
+      ExecutableState{std::move(executable), std::move(host_functions), std::move(params), std::move(results),
+                      std::move(program), std::move(file), std::move(sections)});
+}
+
+std::vector<std::byte> Executable::to_bytes() const {
+  if (state_->file) return file::write(*state_->file);
+  file::FunctionFile file = file_of(*state_->program, state_->executable);
+  file.sections = state_->sections;
+  return file::write(file);
+}
+
+Executable Executable::from_bytes(std::span<const std::byte> bytes, std::string_view name,
+                                  std::vector<HostFunction> host_functions) {
+  auto file = std::make_shared<const file::FunctionFile>(file::read(bytes, name));
+  require_functions(file->object, host_functions);
+  if (why_not_here(*file).empty()) {
+    runtime::Executable code = load_code(*file);
+    return Executable(state_of(std::move(code), std::move(host_functions), nullptr, std::move(file)));
+  }
+  Program program = emit_again(*file);
+  return Executable(state_of(std::move(program.executable), std::move(host_functions),
+                             std::make_shared<const EmittedProgram>(std::move(program)), nullptr, file->sections));
+}
+
+void Executable::save(const std::filesystem::path& path) const {
+  const std::vector<std::byte> bytes = to_bytes();
+  const std::error_code failure = write_whole_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (failure) throw cannot("written", path, failure.message());
+}
+
+Executable Executable::load(const std::filesystem::path& path, std::vector<HostFunction> host_functions) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure&) {  // a directory
+    in.setstate(std::ios::badbit);
+  }
+  if (!in) throw cannot("read", path, errno ? std::generic_category().message(errno) : "reading failed");
+  return from_bytes(as_bytes(text), path.string(), std::move(host_functions));
+}
+
+}  // namespace inlay
