@@ -295,18 +295,29 @@ Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const
   return surely_meet(a, extents_a, b, extents_b) ? Answer::yes : Answer::unknown;
 }
 
-bool covers_in_order(const AccessMap& map, std::span<const Dim> axis_extents, std::span<const Dim> buffer_dims) {
-  if (map.has_index()) return false;
-  if (has_no_points(axis_extents)) return product(buffer_dims).is(0);
-  const LinearMap linear = linearize(map, buffer_dims);
-  if (!linear.base.is(0)) return false;
-  Dim below = 1;  // how many elements one step along the axis spans
-  for (std::size_t axis = axis_extents.size(); axis-- > 0;) {
-    if (axis_extents[axis].is(1)) continue;
-    if (!(linear.stride_of(static_cast<int>(axis)) == below)) return false;
-    below = below * axis_extents[axis];
+std::optional<std::vector<Dim>> strides_by_dim(const AccessMap& map, std::span<const Dim> axis_extents,
+                                               std::span<const Dim> buffer_dims, const LinearMap& to) {
+  const LinearMap from = linearize(map, buffer_dims);
+  if (!from.indices.empty() || !to.indices.empty() || !from.base.is(0)) return std::nullopt;
+  std::vector<int> axes;  // that are left
+  for (int axis = 0; axis < static_cast<int>(axis_extents.size()); ++axis) {
+    if (!axis_extents[axis].is(1)) axes.push_back(axis);
   }
-  return below == product(buffer_dims);
+  std::vector<Dim> out(buffer_dims.size(), 0);
+  Dim below = 1;  // how many elements the axes taken so far reach, without gaps
+  for (std::size_t d = buffer_dims.size(); d-- > 0;) {
+    const Dim begin = below, end = below * buffer_dims[d];
+    while (!(below == end)) {
+      const auto next = std::ranges::find_if(axes, [&](int axis) { return from.stride_of(axis) == below; });
+      if (next == axes.end()) return std::nullopt;
+      const Dim stride = to.stride_of(*next);
+      if (below == begin) out[d] = stride;
+      if (!(stride * begin == out[d] * below)) return std::nullopt;  // it goes on where the axis before it ends
+      below = below * axis_extents[*next];
+      axes.erase(next);
+    }
+  }
+  return axes.empty() ? std::optional(out) : std::nullopt;
 }
 
 std::optional<Region> bounding_region(const AccessMap& map, std::span<const Dim> axis_extents,
@@ -323,6 +334,12 @@ std::optional<Region> bounding_region(const AccessMap& map, std::span<const Dim>
     end = end + stride * (extent - 1);
   }
   return out;
+}
+
+bool always_disjoint(const Touched& a, const Touched& b) {
+  if (std::ranges::equal(a.dims, b.dims)) return regions_overlap(a.map, a.extents, b.map, b.extents) == Answer::no;
+  const auto region_a = bounding_region(a.map, a.extents, a.dims), region_b = bounding_region(b.map, b.extents, b.dims);
+  return region_a && region_b && always_apart(region_a->first, region_a->last, region_b->first, region_b->last);
 }
 
 Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents, const Dim& dim) {

@@ -127,8 +127,11 @@ Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const
 /// no: for all sizes some point lies outside.
 Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents, const Dim& dim);
 
-/// Does the map reach every element of the buffer exactly once, in row-major order of the axes? (A plain copy or fill.)
-bool covers_in_order(const AccessMap& map, std::span<const Dim> axis_extents, std::span<const Dim> buffer_dims);
+/// Returns how far a step along each dim of the buffer goes in `to`, 0 for a dim of 1: the map reaches every element of
+/// the buffer exactly once, and where it reaches (i, j, ...), `to` is at base + sum(strides * (i, j, ...)). None if
+/// that is not so, or not seen.
+std::optional<std::vector<Dim>> strides_by_dim(const AccessMap& map, std::span<const Dim> axis_extents,
+                                               std::span<const Dim> buffer_dims, const LinearMap& to);
 
 /// Returns the first linear element that the map can touch and one past the last, if the map is affine; nothing through
 /// an index. Assumes that there is a point: with an extent of 0 the map touches nothing, whatever the region says.
@@ -137,5 +140,15 @@ struct Region {
 };
 std::optional<Region> bounding_region(const AccessMap& map, std::span<const Dim> axis_extents,
                                       std::span<const Dim> buffer_dims);
+
+/// The elements of a buffer with these dims that the points of a loop touch.
+struct Touched {
+  const AccessMap& map;
+  std::span<const Dim> extents, dims;
+};
+
+/// Do they touch different bytes, for all sizes? Of one buffer, or of two that begin at the same byte with elements of
+/// one size. false: not for all, or not proved.
+bool always_disjoint(const Touched& a, const Touched& b);
 
 }  // namespace inlay::kernel

@@ -180,14 +180,17 @@ struct Answers {
       : injective(is_injective(c.a, c.extents)),
         overlap(regions_overlap(c.a, c.extents, c.b, c.other_extents)),
         same_only(same_element_only(c.a, c.b, c.extents)),
-        covers(covers_in_order(c.a, c.extents, c.dims)),
+        other(linearize(c.b, c.dims)),
+        strides(strides_by_dim(c.a, c.extents, c.dims, other)),
         region(bounding_region(c.a, c.extents, c.dims)),
         linear(linearize(c.a, c.dims)) {
     for (std::size_t d = 0; d < c.dims.size(); ++d)
       within.push_back(within_dim(c.a.subscripts[d], c.extents, c.dims[d]));
   }
   Answer injective, overlap;
-  bool same_only, covers;
+  bool same_only;
+  LinearMap other;
+  std::optional<std::vector<Dim>> strides;
   std::optional<Region> region;
   LinearMap linear;
   std::vector<Answer> within;
@@ -223,11 +226,18 @@ void compare_with_twin(const Case& c, const Answers& said, std::span<const int64
     ASSERT_FALSE(said.region && at < said.region->first.evaluate(symbols));
     ASSERT_FALSE(said.region && at >= said.region->last.evaluate(symbols));
   }
-  if (said.covers) {
-    ASSERT_EQ(left.elements.size(), points_of(sizes).size());
-    for (std::size_t p = 0; p < left.elements.size(); ++p) {
-      ASSERT_EQ(row_major(left.elements[p], sizes), static_cast<int64_t>(p));
+  if (said.strides) {
+    std::set<int64_t> reached;
+    for (const Point& point : left.points) {
+      int64_t rest = row_major(touched(c.a, point, symbols), sizes), to = said.other.base.evaluate(symbols);
+      ASSERT_TRUE(reached.insert(rest).second);
+      for (std::size_t d = sizes.size(); d-- > 0; rest /= sizes[d]) {
+        to += (*said.strides)[d].evaluate(symbols) * (rest % sizes[d]);
+      }
+      ASSERT_EQ(rest, 0);
+      ASSERT_EQ(to, evaluated_at(said.other, point, symbols));
     }
+    ASSERT_EQ(reached.size(), points_of(sizes).size());
   }
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     const bool inside =
@@ -332,13 +342,24 @@ TEST(AccessMap, SameElementNeedsTheSameInjectiveMap) {
   EXPECT_TRUE(same_element_only({{along(0), {0, {{1, 1}}, {}}}}, {{along(0), at(0)}}, Dims{n, 1}));
 }
 
-TEST(AccessMap, CoversInOrder) {
-  EXPECT_TRUE(covers_in_order(AccessMap::identity(2), Dims{n, m}, Dims{n, m}));
-  EXPECT_TRUE(covers_in_order({{{0, {{0, 3}, {1, 1}}, {}}}}, Dims{n, 3}, Dims{Dim(3) * n}));  // flattened
-  EXPECT_TRUE(covers_in_order({{along(0), at(0)}}, Dims{n}, Dims{n, 1}));
-  EXPECT_FALSE(covers_in_order({{along(1), along(0)}}, Dims{n, m}, Dims{m, n}));
-  EXPECT_FALSE(covers_in_order({{along(0, 1)}}, Dims{n - 1}, Dims{n}));
-  EXPECT_FALSE(covers_in_order({{along(0)}}, Dims{n}, Dims{m}));
+TEST(AccessMap, StridesByDim) {
+  const auto strides = [](const AccessMap& map, const Dims& extents, const Dims& dims, const LinearMap& to) {
+    const auto found = strides_by_dim(map, extents, dims, to);
+    return found ? *found : Dims{-1};
+  };
+  const Dims none = {-1}, apart = {7, 2}, flipped = {2, 7};
+  const LinearMap to = {5, {{0, 7}, {1, 2}}, {}}, rows = {0, {{0, 3}, {1, 1}}, {}};
+  EXPECT_EQ(strides(AccessMap::identity(2), {n, m}, {n, m}, to), apart);
+  EXPECT_EQ(strides({{along(1), along(0)}}, {n, m}, {m, n}, to), flipped);
+  EXPECT_EQ(strides({{along(0), at(0)}}, {n}, {n, 1}, to), (Dims{7, 0}));
+  EXPECT_EQ(strides({{along(0)}}, {n, 1}, {n}, to), Dims{7});
+  const AccessMap flat = {{{0, {{0, 3}, {1, 1}}, {}}}};
+  EXPECT_EQ(strides(flat, {n, 3}, {Dim(3) * n}, rows), Dims{1});
+  EXPECT_EQ(strides(flat, {n, 3}, {Dim(3) * n}, to), none);  // a row does not go on where the one before it ends
+  EXPECT_EQ(strides({{along(0, 1)}}, {n - 1}, {n}, to), none);
+  EXPECT_EQ(strides({{along(0)}}, {n}, {m}, to), none);
+  EXPECT_EQ(strides({{along(0)}}, {n, m}, {n}, to), none);
+  EXPECT_EQ(strides({{through(0, n)}}, {n}, {n}, to), none);
 }
 
 TEST(AccessMap, RegionOfASlice) {
@@ -381,7 +402,7 @@ TEST(AccessMap, AStepThatMayBeZero) {
   EXPECT_EQ(within_dim(along(0, 0, is_long), Dims{k}, fits), Answer::yes);
   EXPECT_EQ(is_injective({{along(0, 0, is_long)}}, Dims{k}), Answer::unknown);
   EXPECT_FALSE(same_element_only({{along(0, 0, is_long)}}, {{along(0, 0, is_long)}}, Dims{k}));
-  EXPECT_FALSE(covers_in_order({{along(0, 0, is_long)}}, Dims{k}, Dims{k}));
+  EXPECT_FALSE(strides_by_dim({{along(0, 0, is_long)}}, Dims{k}, Dims{k}, {}));
   EXPECT_FALSE(along(0, 0, is_long).is_told_by(0));
   const auto region = bounding_region({{along(0, 0, is_long)}}, Dims{k}, Dims{m});
   ASSERT_TRUE(region);

@@ -191,6 +191,10 @@ std::vector<SymbolId> symbols_bound_by(const Step& step) {
   return out;
 }
 
+bool StepAccess::names(BufferId root) const {
+  return std::ranges::find(reads, root) != reads.end() || std::ranges::find(writes, root) != writes.end();
+}
+
 StepAccess access_of(const KernelProgram& program, const Step& step) {
   return std::visit(AccessCollector(program), step);
 }

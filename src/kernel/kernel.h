@@ -332,6 +332,7 @@ BufferId root_of(const KernelProgram& program, BufferId buffer);
 /// stage loads after the same kernel wrote it is not in `reads`.
 struct StepAccess {
   std::vector<BufferId> reads, writes;
+  bool names(BufferId root) const;
 };
 StepAccess access_of(const KernelProgram& program, const Step& step);
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "memory/destination.h"
+#include "kernel/transfers.h"
 #include "memory/testdata/planned.h"
 #include "memory/testdata/random_program.h"
 
@@ -11,6 +11,7 @@ namespace inlay::memory {
 namespace {
 
 using kernel::BufferId;
+using kernel::Transfer;
 using ::testing::IsEmpty;
 using testing::Planned;
 using testing::RandomProgram;
@@ -116,14 +117,14 @@ const kernel::Stage& stage_of(const kernel::KernelProgram& program, const Transf
 
 bool is_elided(const kernel::KernelProgram& program, const Transfer& transfer) {
   if (transfer.stage < 0) return std::get<kernel::Copy>(program.steps[transfer.step.index]).elided;
-  return stage_of(program, transfer).statements[static_cast<std::size_t>(transfer.statement)].elided;
+  return stage_of(program, transfer).statements[static_cast<std::size_t>(transfer.store)].elided;
 }
 
 /// Is the register that this store writes in one other buffer only? Else its bytes may be there by yet another one.
 bool is_in_one_other(const kernel::KernelProgram& program, const Transfer& transfer) {
   if (transfer.stage < 0) return true;
   const kernel::Stage& stage = stage_of(program, transfer);
-  const kernel::Statement& store = stage.statements[static_cast<std::size_t>(transfer.statement)];
+  const kernel::Statement& store = stage.statements[static_cast<std::size_t>(transfer.store)];
   return std::ranges::count_if(stage.statements, [&](const kernel::Statement& other) {
            return &other != &store && (other.result == store.operands[0] || other.operands == store.operands);
          }) == 1;
@@ -149,8 +150,9 @@ std::vector<std::pair<BufferId, BufferId>> left_out(const kernel::KernelProgram&
 
 /// Is its content that of another buffer, whose bytes may be there as well?
 bool is_copied(const kernel::KernelProgram& program, BufferId buffer) {
-  return std::ranges::any_of(find_transfers(program),
-                             [&](const Transfer& transfer) { return transfer.destination == buffer; });
+  return std::ranges::any_of(find_transfers(program), [&](const Transfer& transfer) {
+    return transfer.keeps_order && transfer.destination == buffer;
+  });
 }
 
 // Two buffers that lie in the same bytes, so that nothing has to be copied, are laid apart; the copy is still left out.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernel/dim_proof.h"
 #include "kernel/steps.h"
 
 namespace inlay::memory {
@@ -92,13 +91,8 @@ std::vector<Dim> OverwriteQuestions::extents(const Touch& touch) const {
 }
 
 bool OverwriteQuestions::are_disjoint(const Touch& a, const Touch& b) const {
-  if (dims(a) == dims(b)) {
-    return regions_overlap(a.at->map, extents(a), b.at->map, extents(b)) == Answer::no;
-  }
-  const auto region_a = bounding_region(a.at->map, extents(a), dims(a));
-  const auto region_b = bounding_region(b.at->map, extents(b), dims(b));
-  if (!region_a || !region_b) return false;
-  return kernel::always_apart(region_a->first, region_a->last, region_b->first, region_b->last);
+  const std::vector<Dim> extents_a = extents(a), extents_b = extents(b);
+  return kernel::always_disjoint({a.at->map, extents_a, dims(a)}, {b.at->map, extents_b, dims(b)});
 }
 
 /// Is there only one point? Then the order of the statements decides.

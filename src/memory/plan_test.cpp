@@ -178,6 +178,25 @@ TEST(Plan, ComputesThePartsOfAJoinWhereTheyBelong) {
   EXPECT_THAT(p.problems(), IsEmpty());
 }
 
+// Elements keep their order in memory; in which order the loop that brings them takes them does not matter.
+TEST(Plan, ComputesAPartInPlaceThatALoopBringsByColumns) {
+  const Planned p(R"(program @main(x: f64[n, m] param 0, t: f64[n, m] temporary, out: f64[2*n, m] output 0)
+      symbols n = x.0, m = x.1 {
+    kernel @k0 { stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = exp %0 : f64  store t[i, j] set %1 } }
+    kernel @k1 {
+      stage (j < m, i < n) {
+        %0 = load t[i, j] : f64
+        store out[n + i, j] set %0
+        %1 = load x[i, j] : f64
+        store out[i, j] set %1
+      }
+    }
+  })");
+  EXPECT_EQ(p.where("t"), "in out at 8*n*m");
+  EXPECT_TRUE(p.is_elided(1, 0, 1));
+  EXPECT_THAT(p.problems(), IsEmpty());
+}
+
 // With symbolic sizes, and with a reader besides the join, which can read the bytes in the slot as well.
 TEST(Plan, ComputesPartsInPlaceForAllSizes) {
   const Planned p(R"(program @main(x: f64[n] param 0, y: f64[m] param 1, a: f64[n] temporary, b: f64[m] temporary,

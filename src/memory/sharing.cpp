@@ -22,6 +22,7 @@ using kernel::Role;
 using kernel::Start;
 using kernel::Step;
 using kernel::StepId;
+using kernel::Transfer;
 
 namespace {
 
@@ -68,7 +69,7 @@ class Sharer {
     groups_ = &groups;
     for (StepId step : steps()) share_carried(step);
     for (StepId step : steps()) share_starts(step);
-    for (const Transfer& transfer : find_transfers(program_)) share_destination(transfer);
+    for (const Transfer& transfer : kernel::find_transfers(program_)) share_destination(transfer);
     for (StepId step : steps()) share_operands(step);
     groups.place(sharing_);
     give_reasons();
@@ -229,8 +230,8 @@ class Sharer {
     }
     if (why_not.empty()) why_not = why_not_in_destination(program_, liveness_, transfer);
     if (why_not.empty()) {
-      why_not = join(transfer.step, transfer.destination, transfer.source, transfer.destination, transfer.offset_bytes,
-                     Groups::Relation::part_of);
+      why_not = join(transfer.step, transfer.destination, transfer.source, transfer.destination,
+                     offset_bytes(program_, transfer), Groups::Relation::part_of);
     }
     if (why_not.empty()) {
       decided(transfer.source, Reason::destination, transfer.destination);
@@ -246,7 +247,7 @@ class Sharer {
     Step& step = program_.steps[transfer.step.index];
     if (transfer.stage < 0) return std::get<Copy>(step).elided;
     kernel::Stage& stage = std::get<Kernel>(step).stages[static_cast<std::size_t>(transfer.stage)];
-    return stage.statements[static_cast<std::size_t>(transfer.statement)].elided;
+    return stage.statements[static_cast<std::size_t>(transfer.store)].elided;
   }
 
   // --- operands ---

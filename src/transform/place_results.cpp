@@ -7,6 +7,7 @@
 #include "kernel/regions.h"
 #include "kernel/sizes.h"
 #include "kernel/steps.h"
+#include "kernel/transfers.h"
 #include "kernel/visit.h"
 #include "transform/join.h"
 
@@ -21,31 +22,17 @@ using kernel::Stage;
 using kernel::Start;
 using kernel::Statement;
 using kernel::Step;
-using kernel::Subscript;
+using kernel::StepId;
+using kernel::Transfer;
 
 namespace {
 
-/// A load of a call's result, and the store that brings it to its place, in the only stage of a kernel.
+/// What brings a call's result to its place, in the only stage of a kernel.
 struct Bringing {
-  std::size_t step = 0;
-  std::size_t load = 0, store = 0;  // statements
-  std::vector<SymbolId> symbols;    // must be known where the place is written
+  Transfer transfer;
+  std::vector<SymbolId> symbols;  // must be known where the place is written
+  std::size_t step() const { return transfer.step.index; }
 };
-
-/// Does the load ask for each element of a buffer once? Each dim is passed by an axis of its own.
-bool passes_all(const Stage& stage, const Statement& load, std::span<const Dim> dims) {
-  std::vector<bool> used(stage.axes.size(), false);
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    const Subscript& subscript = load.map.subscripts[d];
-    if (subscript.index || !subscript.base.is(0) || subscript.axes.size() > 1) return false;
-    if (subscript.axes.empty() ? !dims[d].is(1) : !subscript.axes[0].step.is(1)) return false;
-    if (subscript.axes.empty()) continue;
-    const auto axis = static_cast<std::size_t>(subscript.axes[0].axis);
-    if (used[axis] || !(stage.axes[axis].extent == dims[d])) return false;
-    used[axis] = true;
-  }
-  return std::ranges::find(used, false) == used.end();
-}
 
 class ResultPlacer {
  public:
@@ -111,76 +98,53 @@ class ResultPlacer {
       const std::vector<Statement>& statements = kernel->stages[0].statements;
       for (std::size_t i = 0; i < statements.size(); ++i) {
         if (statements[i].kind == Statement::Kind::load && statements[i].buffer == made) {
-          return bringing_of(*kernel, step, i);
+          return bringing_of(*kernel, step, static_cast<int>(i));
         }
       }
     }
     return std::nullopt;
   }
 
-  std::optional<Bringing> bringing_of(const Kernel& kernel, std::size_t step, std::size_t load) const {
+  /// Of what this load loads, which nothing else asks for.
+  std::optional<Bringing> bringing_of(const Kernel& kernel, std::size_t step, int load) const {
     const Stage& stage = kernel.stages[0];
-    const Statement& loaded = stage.statements[load];
-    std::optional<Bringing> out;
-    for (std::size_t i = 0; i < stage.statements.size(); ++i) {
-      const Statement& s = stage.statements[i];
+    int store = -1;
+    for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
       bool is_asked = false;
-      for_each_register(s, [&](kernel::RegisterId r) { is_asked |= r == loaded.result; });
-      if (!is_asked) continue;
-      const bool brings = s.always_sets() && !s.map.has_index() && s.dtype == loaded.dtype;
-      if (out || !brings) return std::nullopt;
-      out = Bringing{step, load, i};
+      for_each_register(stage.statements[i],
+                        [&](kernel::RegisterId r) { is_asked |= r == stage.statements[load].result; });
+      if (is_asked && store >= 0) return std::nullopt;
+      if (is_asked) store = i;
     }
-    if (!out || !kernel.outer.empty() || stage.axes.empty()) return std::nullopt;
-    if (!passes_all(stage, loaded, program_.buffers[loaded.buffer].dims)) return std::nullopt;
-    const BufferId to = root(stage.statements[out->store].buffer);
-    const kernel::Role role = program_.buffers[to].role;
+    if (store < 0 || !kernel.outer.empty() || stage.axes.empty()) return std::nullopt;
+    auto transfer = transfer_of(program_, StepId(step), 0, load, store);
+    if (!transfer) return std::nullopt;
+    const kernel::Role role = program_.buffers[transfer->destination].role;
     if (role != kernel::Role::temporary && role != kernel::Role::output) return std::nullopt;
-    if (program_.buffers[to].dtype != loaded.dtype || program_.buffers[loaded.buffer].dtype != loaded.dtype) {
-      return std::nullopt;
-    }
-    for (std::size_t i = 0; i < stage.statements.size(); ++i) {
-      if (i != out->store && may_meet(kernel, stage, stage.statements[i], *out)) return std::nullopt;
-    }
-    return out;
-  }
-
-  /// Does the statement of a stage reach what is brought?
-  bool may_meet(const Kernel& kernel, const Stage& stage, const Statement& s, const Bringing& bringing) const {
-    const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
-    const Statement& store = store_of(bringing);
-    if (!s.has_place() || root(s.buffer) != root(store.buffer)) return false;
-    if (s.buffer != store.buffer) return true;
-    return regions_overlap(s.map, axis_extents(kernel, stage), store.map, axis_extents(home, home.stages[0])) !=
-           Answer::no;
+    if (meets_at(step, *transfer)) return std::nullopt;
+    return Bringing{*std::move(transfer), {}};
   }
 
   /// The place as the function sees it; none where it cannot write there.
   std::optional<CallArray> array_of(const LibraryCall& call, std::size_t result, const Bringing& bringing) const {
-    const Stage& stage = std::get<Kernel>(program_.steps[bringing.step]).stages[0];
-    const Statement &load = stage.statements[bringing.load], &store = stage.statements[bringing.store];
-    const kernel::Buffer &from = program_.buffers[load.buffer], &to = program_.buffers[store.buffer];
-    const kernel::LinearMap place = linearize(store.map, to.dims);
-    std::vector<Dim> along;
-    for (const Subscript& subscript : load.map.subscripts) {
-      along.push_back(subscript.axes.empty() ? Dim(0) : place.stride_of(subscript.axes[0].axis));
-    }
+    const std::vector<Dim>& dims = program_.buffers[bringing.transfer.source].dims;
+    const std::vector<Dim>& along = bringing.transfer.strides;
     const LibraryOpFacts& row = facts(call.op);
     const CoreAxes& axes = row.signature.results[result];
     const std::array<Dim, 3> extents = library_extents(call.op, axes, call.sizes);
-    CallArray out = row_major_array(call, axes, store.buffer);
-    out.offset = place.base;
+    CallArray out = row_major_array(call, axes, store_of(bringing).buffer);
+    out.offset = bringing.transfer.offset;
     // A plain vector lacks an axis, whose size is 1.
     std::size_t num_core = axes.size();
     std::vector<bool> is_there(axes.size(), true);
-    for (std::size_t a = 0; a < axes.size() && num_core > from.dims.size(); ++a) {
+    for (std::size_t a = 0; a < axes.size() && num_core > dims.size(); ++a) {
       if (!axes[a].optional || !extents[a + 1].is(1)) continue;
       is_there[a] = false;
       --num_core;
     }
-    if (num_core > from.dims.size()) return std::nullopt;
-    const std::size_t num_batch = from.dims.size() - num_core;
-    const auto batch = kernel::merged_stride(std::span(from.dims).first(num_batch), std::span(along).first(num_batch));
+    if (num_core > dims.size()) return std::nullopt;
+    const std::size_t num_batch = dims.size() - num_core;
+    const auto batch = kernel::merged_stride(std::span(dims).first(num_batch), std::span(along).first(num_batch));
     if (!batch) return std::nullopt;
     if (!extents[0].is(1)) out.strides[0] = *batch;
     std::size_t next = num_batch;
@@ -211,27 +175,22 @@ class ResultPlacer {
   /// The step whose start of the place can come before the call, so that the call may stay; none: nothing starts there,
   /// or it cannot.
   std::optional<std::size_t> start_before(std::size_t call, const Bringing& bringing) const {
-    const BufferId to = store_of(bringing).buffer;
+    const BufferId to = bringing.transfer.destination;
     std::size_t begin = call;
-    while (begin <= bringing.step && !start_at(begin, to)) ++begin;
-    if (begin > bringing.step) return std::nullopt;
+    while (begin <= bringing.step() && !start_at(begin, to)) ++begin;
+    if (begin > bringing.step()) return std::nullopt;
     const Start& start = *start_at(begin, to);
     for (std::size_t step = call; step <= begin; ++step) {
       if (binds_place(step, bringing)) return std::nullopt;
       if (step == begin) break;
       const kernel::StepAccess access = access_of(program_, program_.steps[step]);
-      if (names(access, root(to))) return std::nullopt;
-      if (start.kind == Start::Kind::copy && names(access, root(start.source))) return std::nullopt;
+      if (access.names(to)) return std::nullopt;
+      if (start.kind == Start::Kind::copy && access.names(root(start.source))) return std::nullopt;
     }
-    for (std::size_t later = begin; later <= bringing.step; ++later) {
-      if (meets_at(later, bringing) || (later != begin && start_at(later, to))) return std::nullopt;
+    for (std::size_t later = begin; later <= bringing.step(); ++later) {
+      if (meets_at(later, bringing.transfer) || (later != begin && start_at(later, to))) return std::nullopt;
     }
     return begin;
-  }
-
-  static bool names(const kernel::StepAccess& access, BufferId root) {
-    return std::ranges::find(access.reads, root) != access.reads.end() ||
-           std::ranges::find(access.writes, root) != access.writes.end();
   }
 
   const Start* start_at(std::size_t step, BufferId buffer) const {
@@ -240,7 +199,7 @@ class ResultPlacer {
   }
 
   const Statement& store_of(const Bringing& bringing) const {
-    return std::get<Kernel>(program_.steps[bringing.step]).stages[0].statements[bringing.store];
+    return std::get<Kernel>(program_.steps[bringing.step()]).stages[0].statements[bringing.transfer.store];
   }
 
   /// Moves the start of `buffer` from the kernel at `from` to a kernel of its own before `to`.
@@ -261,12 +220,11 @@ class ResultPlacer {
   /// written there or read from there before, and where its size is found. None: it cannot pass what stands between.
   std::optional<std::size_t> place_behind(std::size_t call, const Bringing& bringing) const {
     std::size_t behind = call;
-    for (std::size_t step = call + 1; step <= bringing.step; ++step) {
+    for (std::size_t step = call + 1; step <= bringing.step(); ++step) {
       if (must_come_first(step, bringing) || binds_place(step, bringing)) behind = step;
     }
     const kernel::StepAccess of_call = access_of(program_, program_.steps[call]);
-    const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
-    const BufferId made = home.stages[0].statements[bringing.load].buffer;
+    const BufferId made = bringing.transfer.source;
     for (std::size_t step = call + 1; step <= behind; ++step) {
       if (!may_pass(program_.steps[step], of_call, made, std::get<LibraryCall>(program_.steps[call]))) {
         return std::nullopt;
@@ -276,24 +234,18 @@ class ResultPlacer {
   }
 
   bool must_come_first(std::size_t step, const Bringing& bringing) const {
-    const BufferId to = root(store_of(bringing).buffer);
+    const BufferId to = bringing.transfer.destination;
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
     if (start_at(step, to)) return true;
     const bool copies = kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
                           return output.start.kind == Start::Kind::copy && root(output.start.source) == to;
                         });
-    return copies || meets_at(step, bringing);
+    return copies || meets_at(step, bringing.transfer);
   }
 
   /// Does the step reach what is brought, other than by bringing it?
-  bool meets_at(std::size_t step, const Bringing& bringing) const {
-    const Statement& store = store_of(bringing);
-    const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
-    if (!kernel) return names(access_of(program_, program_.steps[step]), root(store.buffer));
-    return std::ranges::any_of(kernel->stages, [&](const Stage& stage) {
-      return std::ranges::any_of(
-          stage.statements, [&](const Statement& s) { return &s != &store && may_meet(*kernel, stage, s, bringing); });
-    });
+  bool meets_at(std::size_t step, const Transfer& transfer) const {
+    return may_touch(program_, StepId(step), transfer, kernel::Access::all);
   }
 
   /// What is not kept, the result that moves aside: nothing reads what the call makes or writes what it reads; nothing
@@ -304,7 +256,7 @@ class ResultPlacer {
         std::holds_alternative<kernel::BindSize>(step) || std::holds_alternative<kernel::SizeCheck>(step);
     const auto* kernel = std::get_if<Kernel>(&step);
     if ((!kernel && !finds_size) || (can_fail(it) && can_fail(step))) return false;
-    if (!kernel) return !names(access, made);
+    if (!kernel) return !access.names(made);
     const auto meet = [](const std::vector<BufferId>& a, const std::vector<BufferId>& b, BufferId but) {
       return std::ranges::any_of(a, [&](BufferId x) { return x != but && std::ranges::find(b, x) != b.end(); });
     };
@@ -318,11 +270,12 @@ class ResultPlacer {
 
   /// The loop keeps what else it does.
   void drop(const Bringing& bringing) {
-    auto& kernel = std::get<Kernel>(program_.steps[bringing.step]);
+    auto& kernel = std::get<Kernel>(program_.steps[bringing.step()]);
     std::vector<Statement>& statements = kernel.stages[0].statements;
-    const BufferId to = statements[bringing.store].buffer;
-    statements.erase(statements.begin() + static_cast<std::ptrdiff_t>(std::max(bringing.load, bringing.store)));
-    statements.erase(statements.begin() + static_cast<std::ptrdiff_t>(std::min(bringing.load, bringing.store)));
+    const auto [load, store] = std::pair(bringing.transfer.origin, bringing.transfer.store);
+    const BufferId to = statements[store].buffer;
+    statements.erase(statements.begin() + std::max(load, store));
+    statements.erase(statements.begin() + std::min(load, store));
     if (statements.empty()) kernel.stages.clear();
     const bool still_writes = any_statement(kernel, [&](const Statement& s) { return s.is_write() && s.buffer == to; });
     std::erase_if(kernel.outputs, [&](const kernel::KernelOutput& output) {
