@@ -342,6 +342,23 @@ bool always_disjoint(const Touched& a, const Touched& b) {
   return region_a && region_b && always_apart(region_a->first, region_a->last, region_b->first, region_b->last);
 }
 
+bool follow_each_other(std::span<const Touched> places) {
+  const auto follow_along = [&](std::size_t d) {
+    Dim end;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto [min, max] = range_of(places[i].map.subscripts[d], places[i].extents);
+      if (i > 0 && !always_at_least(min, end)) return false;
+      end = max + 1;
+      if (!always_at_least(end, min)) return false;  // without points it could let the next one begin before the last
+    }
+    return true;
+  };
+  for (int d = 0; !places.empty() && d < places[0].map.rank(); ++d) {
+    if (follow_along(static_cast<std::size_t>(d))) return true;
+  }
+  return places.size() < 2;
+}
+
 Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents, const Dim& dim) {
   if (has_no_points(axis_extents)) return Answer::yes;
   const Range range = range_of(subscript, axis_extents);

@@ -151,4 +151,8 @@ struct Touched {
 /// one size. false: not for all, or not proved.
 bool always_disjoint(const Touched& a, const Touched& b);
 
+/// Does each of these, of buffers with the same dims, begin behind the end of the one before, for all sizes? Then no
+/// two touch the same element. Takes a proof for each, not for each pair.
+bool follow_each_other(std::span<const Touched> places);
+
 }  // namespace inlay::kernel

@@ -362,6 +362,21 @@ TEST(AccessMap, StridesByDim) {
   EXPECT_EQ(strides({{through(0, n)}}, {n}, {n}, to), none);
 }
 
+TEST(AccessMap, PlacesThatFollowEachOther) {
+  const Dims part = {n, m}, all = {Dim(3) * n, m};
+  const AccessMap first = {{along(0), along(1)}}, second = {{along(0, n), along(1)}},
+                  third = {{along(0, Dim(2) * n), along(1)}};
+  const auto follow = [&](std::initializer_list<const AccessMap*> maps) {
+    std::vector<Touched> places;
+    for (const AccessMap* map : maps) places.push_back({*map, part, all});
+    return follow_each_other(places);
+  };
+  EXPECT_TRUE(follow({&first, &second, &third}));
+  EXPECT_TRUE(follow({&first}));
+  EXPECT_FALSE(follow({&first, &third, &second}));
+  EXPECT_FALSE(follow({&first, &first}));
+}
+
 TEST(AccessMap, RegionOfASlice) {
   const auto region = bounding_region({{along(0, 2), along(1)}}, Dims{k, m}, Dims{n, m});
   ASSERT_TRUE(region);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/visit.h"
+
 namespace inlay::kernel {
 namespace {
 
@@ -76,13 +78,16 @@ bool may_touch(const KernelProgram& program, StepId step, const Transfer& transf
   const auto* kernel = std::get_if<Kernel>(&program.steps[step.index]);
   const auto* home = std::get_if<Kernel>(&program.steps[transfer.step.index]);
   if (!kernel || !home) {
-    return step != transfer.step && access_of(program, program.steps[step.index]).names(transfer.destination);
+    bool names = false;
+    for_each_buffer(program.steps[step.index],
+                    [&](BufferId b) { names |= root_of(program, b) == transfer.destination; });
+    return names && step != transfer.step;
   }
   const Stage& brings = home->stages[transfer.stage];
   const Statement& store = brings.statements[transfer.store];
   const std::vector<Dim> filled = axis_extents(*home, brings);
   const auto meets = [&](const Stage& stage, const Statement& s) {
-    const bool counts = access == Access::writes ? s.is_write() : s.has_place();
+    const bool counts = s.is_write() ? access != Access::reads : access != Access::writes && s.has_place();
     if (!counts || &s == &store || root_of(program, s.buffer) != transfer.destination) return false;
     const std::vector<Dim> extents = axis_extents(*kernel, stage);
     return !always_disjoint({s.map, extents, program.buffers[s.buffer].dims},
@@ -91,6 +96,26 @@ bool may_touch(const KernelProgram& program, StepId step, const Transfer& transf
   return std::ranges::any_of(kernel->stages, [&](const Stage& stage) {
     return std::ranges::any_of(stage.statements, [&](const Statement& s) { return meets(stage, s); });
   });
+}
+
+bool writes_follow_each_other(const KernelProgram& program, BufferId root) {
+  std::vector<std::vector<Dim>> extents;
+  std::vector<Touched> places;
+  const auto add = [&](const Kernel& kernel, const Stage& stage, const Statement& s) {
+    extents.push_back(axis_extents(kernel, stage));
+    places.push_back({s.map, extents.back(), program.buffers[s.buffer].dims});
+    return std::ranges::equal(places.back().dims, places.front().dims);
+  };
+  for (const Step& step : program.steps) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    for (std::size_t stage = 0; kernel && stage < kernel->stages.size(); ++stage) {
+      for (const Statement& s : kernel->stages[stage].statements) {
+        const bool writes = s.is_write() && root_of(program, s.buffer) == root;
+        if (writes && !add(*kernel, kernel->stages[stage], s)) return false;
+      }
+    }
+  }
+  return follow_each_other(places);
 }
 
 }  // namespace inlay::kernel

@@ -30,10 +30,14 @@ std::optional<Transfer> transfer_of(const KernelProgram& program, StepId step, i
 std::vector<Transfer> find_transfers(const KernelProgram& program);
 
 /// Which accesses of statements are asked for.
-enum class Access : uint8_t { writes, all };
+enum class Access : uint8_t { reads, writes, all };
 
 /// Can the step touch the region that the transfer fills, other than by the transfer itself? What is not a kernel can
 /// where it names the destination. What a kernel's outputs start with does not count.
 bool may_touch(const KernelProgram& program, StepId step, const Transfer& transfer, Access access);
+
+/// Is each place where a kernel writes to the buffer behind the one before, in program order? Then no two of them touch
+/// the same element, which takes a proof for each, not for each pair.
+bool writes_follow_each_other(const KernelProgram& program, BufferId root);
 
 }  // namespace inlay::kernel

@@ -116,5 +116,23 @@ TEST(Transfers, WhoTouchesTheRegion) {
   EXPECT_EQ(touched("copy r -> r \"\""), both);
 }
 
+TEST(Transfers, WritesThatFollowEachOther) {
+  const auto follow = [](std::string_view steps) {
+    const KernelProgram p = program_of(steps, "r: f64[3*n, m] output 0, v: f64[3*n*m] view of r");
+    const auto is_r = [](const Buffer& buffer) { return buffer.name == "r"; };
+    return writes_follow_each_other(p, BufferId(std::ranges::find_if(p.buffers, is_r) - p.buffers.begin()));
+  };
+  const std::string two =
+      "kernel @k1 { stage (i < n, j < m) { %0 = load x[i, j] : f64  store r[i, j] set %0  store r[n + i, j] set %0 } "
+      "} ";
+  const auto third = [](std::string_view to) {
+    return str("kernel @k2 { stage (i < n, j < m) { %0 = load x[i, j] : f64  store ", to, " set %0 } }");
+  };
+  EXPECT_TRUE(follow(two));
+  EXPECT_TRUE(follow(two + third("r[2*n + i, j]")));
+  EXPECT_FALSE(follow(two + third("r[n + i, j]")));
+  EXPECT_FALSE(follow(two + third("v[2*n*m + m*i + j]")));
+}
+
 }  // namespace
 }  // namespace inlay::kernel

@@ -44,7 +44,8 @@ class ContractVerifier {
 
  private:
   /// Returns sizes known to be at least 0 where the kernel runs: extents and dims, however they are computed (the part
-  /// of a concat between two others has no negative length), and what the earlier size checks guarantee.
+  /// of a concat between two others has no negative length, also where a call makes it there), and what the earlier
+  /// size checks guarantee.
   const std::vector<Dim>& sizes() {
     if (!sizes_.empty()) return sizes_;
     add_size(1);
@@ -57,6 +58,7 @@ class ContractVerifier {
       const auto* check = std::get_if<SizeCheck>(&step);
       before = before && kernel != &kernel_;
       if (kernel != nullptr) add_extents(*kernel);
+      if (const auto* call = std::get_if<LibraryCall>(&step)) add_extents(*call);
       if (check == nullptr || !before) continue;
       add_size(check->right - check->left);
       if (check->relation == DimCheck::Relation::equal) add_size(check->left - check->right);
@@ -69,6 +71,12 @@ class ContractVerifier {
     for (const Stage& stage : kernel.stages) {
       for (const Axis& axis : stage.axes) add_size(axis.extent);
     }
+  }
+
+  void add_extents(const LibraryCall& call) {
+    for_each_array(call, [&](const CallArray&, const CoreAxes& axes) {
+      std::ranges::for_each(library_extents(call.op, axes, call.sizes), [&](const Dim& size) { add_size(size); });
+    });
   }
 
   void add_size(const Dim& size) {

@@ -268,6 +268,13 @@ TEST(VerifyKernelProgram, PartsOfAConcatAreApart) {
           stage (i < n) { %0 = load x[i] : f64 store y[i] set %0 store y[n + m - 1 + i] set %0 }
           stage (i < m - 1) { %0 = load z[1 + i] : f64 store y[n + i] set %0 } } })")),
               IsEmpty());
+  // Where a call makes it there.
+  EXPECT_THAT(messages(parse(R"(program @p(x: f64[n] param 0, z: f64[m] param 1, w: f64[1] param 2,
+          y: f64[2*n + m - 1] output 0) symbols n = x.0, m = z.0 {
+        call matmul y at n strides (m - 1, 1, 1) = z, w (1, m - 1, 1, 1) #0
+        kernel @k0 { stage (i < n) { %0 = load x[i] : f64 store y[i] set %0 store y[n + m - 1 + i] set %0 } }
+        sites { #0 size-overflow "" } })")),
+              IsEmpty());
   // Where only a size check says so.
   const auto program = [](std::string_view check) {
     return messages(

@@ -37,7 +37,7 @@ struct Bringing {
 class ResultPlacer {
  public:
   ResultPlacer(KernelProgram& program, LoopPassContext& context)
-      : program_(program), context_(context), names_(count_names(program)) {}
+      : program_(program), context_(context), names_(count_names(program)), writes_follow_(program.buffers.size()) {}
 
   void run() {
     // What one placement makes of the steps before it may let another be.
@@ -240,12 +240,15 @@ class ResultPlacer {
     const bool copies = kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
                           return output.start.kind == Start::Kind::copy && root(output.start.source) == to;
                         });
-    return copies || meets_at(step, bringing.transfer);
+    // That the loop that brings it does nothing else there was asked when it was found.
+    return copies || (step != bringing.step() && meets_at(step, bringing.transfer));
   }
 
   /// Does the step reach what is brought, other than by bringing it?
   bool meets_at(std::size_t step, const Transfer& transfer) const {
-    return may_touch(program_, StepId(step), transfer, kernel::Access::all);
+    std::optional<bool>& follow = writes_follow_[transfer.destination];  // they still do when some are dropped
+    if (!follow) follow = writes_follow_each_other(program_, transfer.destination);
+    return may_touch(program_, StepId(step), transfer, *follow ? kernel::Access::reads : kernel::Access::all);
   }
 
   /// What is not kept, the result that moves aside: nothing reads what the call makes or writes what it reads; nothing
@@ -286,6 +289,7 @@ class ResultPlacer {
   KernelProgram& program_;
   LoopPassContext& context_;
   IdMap<BufferId, int> names_;
+  mutable IdMap<BufferId, std::optional<bool>> writes_follow_;  // by destination
 };
 
 }  // namespace
