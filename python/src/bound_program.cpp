@@ -134,7 +134,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, given, array);
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
-      bound_bytes_.emplace_back(PyArray_BYTES(array), static_cast<std::size_t>(PyArray_NBYTES(array)));
+      bound_bytes_.push_back(bytes_of(array));
       bind_sizes(spec, dims);
       runtime::check_facts(spec, {PyArray_DATA(array), dims.data()});
     } else {
@@ -299,7 +299,9 @@ const char* BoundProgram::why_not_direct(std::size_t slot, const OutArrays& outs
         taken >= 0 && PyArray_BYTES(arrays[static_cast<std::size_t>(taken)]) == PyArray_BYTES(outs[slot]);
     return is_place ? nullptr : "is not the donated argument whose bytes the result takes over";
   }
-  const auto meets = [&](PyArrayObject* array) { return array != nullptr && bytes_meet(array, outs[slot]); };
+  const auto meets = [&](PyArrayObject* array) {
+    return array != nullptr && bytes_of(array).meet(bytes_of(outs[slot]));
+  };
   return std::ranges::any_of(arrays, meets) ? "shares bytes with an argument" : nullptr;
 }
 
@@ -476,14 +478,11 @@ bool BoundProgram::give_away(Call& call, const OutArrays& outs, std::span<PyArra
     return found == results_.end() ? -1 : static_cast<int>(found - results_.begin());
   };
   const auto meets_another = [&](std::size_t given) {
-    const auto* begin = PyArray_BYTES(arrays[given]);
-    const auto* end = begin + PyArray_NBYTES(arrays[given]);
-    const auto meets = [&](const char* other, npy_intp bytes) { return other < end && begin < other + bytes; };
+    const auto meets = [own = bytes_of(arrays[given])](const runtime::Bytes& other) { return own.meet(other); };
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-      if (i == given || arrays[i] == nullptr) continue;
-      if (meets(PyArray_BYTES(arrays[i]), PyArray_NBYTES(arrays[i]))) return true;
+      if (i != given && arrays[i] != nullptr && meets(bytes_of(arrays[i]))) return true;
     }
-    return std::ranges::any_of(bound_bytes_, [&](const auto& bytes) { return meets(bytes.data(), std::ssize(bytes)); });
+    return std::ranges::any_of(bound_bytes_, meets);
   };
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments_[i].donated) continue;

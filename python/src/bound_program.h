@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "numpy_api.h"
+#include "runtime/bytes.h"
 #include "runtime/executable.h"
 #include "runtime/step_times.h"
 
@@ -101,7 +102,7 @@ class BoundProgram {
   std::vector<TensorInfo> arguments_, results_;
   std::vector<int> argument_slots_;
   std::vector<const void*> parameter_template_;
-  std::vector<std::span<const char>> bound_bytes_;
+  std::vector<runtime::Bytes> bound_bytes_;
   std::vector<std::vector<int64_t>> bound_dims_;  // by slot, of bound parameters
   std::vector<int64_t> symbol_template_;          // sizes that bound arrays bind; -1: not known
   bool has_donated_ = false;

@@ -1,8 +1,7 @@
 #include "out_arrays.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <utility>
+#include <type_traits>
 
 #include "support/counted.h"
 #include "support/error.h"
@@ -10,37 +9,10 @@
 namespace inlay::python {
 namespace {
 
-struct Extent {
-  const char *begin = nullptr, *end = nullptr;
-  bool meets(const Extent& other) const { return begin < other.end && other.begin < end; }
-};
-
-Extent extent_of(PyArrayObject* array) {
-  const char* first = PyArray_BYTES(array);
-  if (PyArray_SIZE(array) == 0) return {first, first};
-  const char* last = first;
-  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
-    const npy_intp reach = (PyArray_DIM(array, axis) - 1) * PyArray_STRIDE(array, axis);
-    (reach < 0 ? first : last) += reach;
-  }
-  return {first, last + PyArray_ITEMSIZE(array)};
-}
-
-/// Does each element lie at bytes of its own? No answer is needed for arrays that nobody makes by slicing, transposing
-/// and reversing: so each stride has to reach over all that the smaller ones do.
-bool has_elements_apart(PyArrayObject* array) {
-  std::vector<std::pair<npy_intp, npy_intp>> axes;  // stride, length
-  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
-    if (PyArray_DIM(array, axis) > 1)
-      axes.emplace_back(std::abs(PyArray_STRIDE(array, axis)), PyArray_DIM(array, axis));
-  }
-  std::ranges::sort(axes);
-  npy_intp reach = PyArray_ITEMSIZE(array);
-  for (const auto& [stride, length] : axes) {
-    if (stride < reach) return false;
-    reach += stride * (length - 1);
-  }
-  return true;
+runtime::Elements elements_of(PyArrayObject* array) {
+  static_assert(std::is_same_v<npy_intp, int64_t>);
+  const auto rank = static_cast<std::size_t>(PyArray_NDIM(array));
+  return {PyArray_DATA(array), {PyArray_DIMS(array), rank}, {PyArray_STRIDES(array), rank}, PyArray_ITEMSIZE(array)};
 }
 
 /// numpy.shares_memory, which knows of strides.
@@ -56,7 +28,7 @@ bool share_elements(PyArrayObject* a, PyArrayObject* b) {
 
 }  // namespace
 
-bool bytes_meet(PyArrayObject* a, PyArrayObject* b) { return extent_of(a).meets(extent_of(b)); }
+runtime::Bytes bytes_of(PyArrayObject* array) { return elements_of(array).bytes(); }
 
 OutArrays::OutArrays(PyObject* out, const BoundProgram& program) : program_(&program) {
   if (out == Py_None) return;
@@ -99,14 +71,14 @@ std::string OutArrays::name(std::size_t slot) const {
 
 void OutArrays::require_writable(std::size_t slot) const {
   if (!PyArray_ISWRITEABLE(arrays_[slot])) throw Error(ErrorCode::wrong_output, {}, str(name(slot), " is read-only"));
-  if (!is_plain(arrays_[slot]) && !has_elements_apart(arrays_[slot]))
+  if (!is_plain(arrays_[slot]) && !elements_of(arrays_[slot]).are_apart())
     throw Error(ErrorCode::wrong_output, {}, str(name(slot), " has elements that share their bytes"));
 }
 
 void OutArrays::require_apart() const {
   for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
     for (std::size_t other = 0; arrays_[slot] != nullptr && other < slot; ++other) {
-      if (arrays_[other] == nullptr || !bytes_meet(arrays_[slot], arrays_[other])) continue;
+      if (arrays_[other] == nullptr || !bytes_of(arrays_[slot]).meet(bytes_of(arrays_[other]))) continue;
       if (!share_elements(arrays_[slot], arrays_[other])) continue;
       throw Error(ErrorCode::wrong_output, {},
                   str(name(slot), " shares bytes with what is given for result ", other, ", ",
@@ -125,7 +97,7 @@ void OutArrays::require_shape(std::size_t slot, std::span<const int64_t> dims) c
 
 bool OutArrays::meet(PyArrayObject* array, int except) const {
   for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
-    if (arrays_[slot] == nullptr || !bytes_meet(arrays_[slot], array)) continue;
+    if (arrays_[slot] == nullptr || !bytes_of(arrays_[slot]).meet(bytes_of(array))) continue;
     const bool is_place = static_cast<int>(slot) == except && is_plain(arrays_[slot]) &&
                           PyArray_BYTES(arrays_[slot]) == PyArray_BYTES(array);
     if (!is_place) return true;

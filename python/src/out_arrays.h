@@ -10,6 +10,7 @@
 
 #include "array_form.h"
 #include "bound_program.h"
+#include "runtime/bytes.h"
 
 namespace inlay::python {
 
@@ -48,7 +49,6 @@ class OutArrays {
   bool has_late_ = false;
 };
 
-/// Do two arrays lie in bytes [begin, end) that meet? Of strided ones everything from their first byte to their last.
-bool bytes_meet(PyArrayObject* a, PyArrayObject* b);
+runtime::Bytes bytes_of(PyArrayObject* array);
 
 }  // namespace inlay::python

@@ -11,6 +11,7 @@
 #include "compiler/strided.h"
 #include "inlay/compile.h"
 #include "ir/region.h"
+#include "runtime/bytes.h"
 #include "runtime/host_result.h"
 #include "support/counted.h"
 
@@ -18,13 +19,8 @@ namespace inlay {
 
 namespace {
 
-struct Bytes {
-  const char *begin, *end;
-  bool meet(const Bytes& other) const { return begin < other.end && other.begin < end; }
-};
-
-/// The bytes of an ArrayRef or an ArrayOut.
-Bytes bytes_of(const auto& array) {
+/// The bytes of a row-major ArrayRef or ArrayOut.
+runtime::Bytes bytes_of(const auto& array) {
   int64_t bytes = size_bytes(array.dtype);
   for (int64_t dim : array.dims) bytes *= dim;
   const char* begin = static_cast<const char*>(array.data);
@@ -48,7 +44,7 @@ class ArrayPlaces {
                     str("the place for ", state.results[i].name, " has ", places[i].strides.size(), " strides for ",
                         places[i].dims.size(), " dims"));
       }
-      if (may_meet_itself(places[i])) {
+      if (!elements_are_apart(places[i])) {
         throw Error(ErrorCode::wrong_output, {},
                     str("elements of the place for ", state.results[i].name, " share bytes"));
       }
@@ -77,7 +73,7 @@ class ArrayPlaces {
   void fill(std::size_t slot, const Array& result) const {
     const ArrayOut& place = places_[slot];
     if (!is_row_major(place.dims, place.strides)) return copy(result, place);
-    const Bytes bytes = bytes_of(place);
+    const runtime::Bytes bytes = bytes_of(place);
     if (bytes.begin != bytes.end)
       std::memcpy(place.data, result.data(), static_cast<std::size_t>(bytes.end - bytes.begin));
   }

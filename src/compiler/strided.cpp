@@ -1,10 +1,11 @@
 #include "compiler/strided.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "inlay/error.h"
+#include "runtime/bytes.h"
 
 namespace inlay {
 namespace {
@@ -54,17 +55,16 @@ std::vector<int64_t> strides_of(const ArrayOut& place) {
   return place.strides.empty() ? row_major_strides(place.dims) : place.strides;
 }
 
-/// Returns the first byte, and one past the last.
-std::pair<const char*, const char*> range_of(const ArrayOut& place) {
+/// Calls `visit` with where the place's elements lie.
+template <class Visit>
+auto with_elements(const ArrayOut& place, const Visit& visit) {
   const int64_t size = size_bytes(place.dtype);
-  int64_t first = 0, last = 0;
-  const std::vector<int64_t> strides = strides_of(place);
-  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
-    (strides[axis] < 0 ? first : last) += (place.dims[axis] - 1) * strides[axis];
-  }
-  const char* data = static_cast<const char*>(place.data);
-  return {data + first * size, data + (last + 1) * size};
+  std::vector<int64_t> strides = strides_of(place);
+  for (int64_t& stride : strides) stride *= size;
+  return visit(runtime::Elements{place.data, place.dims, strides, size});
 }
+
+runtime::Bytes bytes_of(const ArrayOut& place) { return with_elements(place, std::mem_fn(&runtime::Elements::bytes)); }
 
 /// Returns the address of each element, ascending.
 std::vector<const char*> addresses(const ArrayOut& place) {
@@ -106,27 +106,12 @@ RowMajorArguments::RowMajorArguments(std::span<const ArrayRef> arguments) : all_
   if (!refs_.empty()) all_ = refs_;
 }
 
-bool may_meet_itself(const ArrayOut& place) {
-  if (count(place.dims) == 0) return false;
-  std::vector<std::pair<int64_t, int64_t>> axes;  // stride and dim
-  const std::vector<int64_t> strides = strides_of(place);
-  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
-    if (place.dims[axis] > 1) axes.emplace_back(std::abs(strides[axis]), place.dims[axis]);
-  }
-  std::ranges::sort(axes);
-  int64_t reach = 0;
-  for (const auto& [stride, dim] : axes) {
-    if (stride <= reach) return true;
-    reach += (dim - 1) * stride;
-  }
-  return false;
+bool elements_are_apart(const ArrayOut& place) {
+  return with_elements(place, std::mem_fn(&runtime::Elements::are_apart));
 }
 
 bool meet(const ArrayOut& a, const ArrayOut& b) {
-  if (count(a.dims) == 0 || count(b.dims) == 0) return false;
-  const auto [a_begin, a_end] = range_of(a);
-  const auto [b_begin, b_end] = range_of(b);
-  if (a_begin >= b_end || b_begin >= a_end) return false;
+  if (!bytes_of(a).meet(bytes_of(b))) return false;
   if (is_row_major(a.dims, a.strides) && is_row_major(b.dims, b.strides)) return true;
   const std::vector<const char*> others = addresses(b);
   return std::ranges::any_of(addresses(a), [&](const char* element) {

@@ -23,8 +23,8 @@ class RowMajorArguments {
 
 bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> strides);
 
-/// May two elements share bytes? Decided by strides alone: sorted by size, each must span all that the smaller ones do.
-bool may_meet_itself(const ArrayOut& place);
+/// As runtime::Elements says it.
+bool elements_are_apart(const ArrayOut& place);
 
 /// Do the two share bytes? Compares every element if their address ranges interleave.
 bool meet(const ArrayOut& a, const ArrayOut& b);
