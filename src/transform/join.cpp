@@ -42,6 +42,7 @@ struct Group {
   int seen_in = 0;             // the last search that came by
   int listed_in = 0;           // the last list of what is between that has looked at it
   bool has_long_past = false;  // more than kMaxSearch groups come before it: once that is so, it stays so
+  int short_past_in = -1;      // the number of changes of what waits for what when it had no long past
   bool in_another = false;     // it is a part of a kernel by now, which it waits for
 };
 
@@ -112,9 +113,8 @@ class Joiner {
 
   /// Makes the kernel, which waits for `after`, a part of one of them, and returns that; none: none takes it.
   GroupId join(Kernel& kernel, const std::vector<GroupId>& after) {
-    for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
-      const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
-      if (!first || !has_loops(*first) || !rule_.fits(*first, kernel, nullptr)) continue;
+    for (GroupId candidate : kernels_before(after)) {
+      if (!rule_.fits(std::get<Kernel>(groups_[candidate].step), kernel, nullptr)) continue;
       if (!context_.allows()) continue;
       const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
       if (!between) continue;
@@ -149,20 +149,28 @@ class Joiner {
     return kernel && kernel->is_scalar();
   }
 
-  /// The kernels among the groups, and those that 0-d arithmetic among them waits for; the last one first.
+  /// What a kernel that waits for these may become a part of: the kernels among them, and those that 0-d arithmetic
+  /// among them waits for where it is taken along; the last one first.
   std::vector<GroupId> kernels_before(const std::vector<GroupId>& groups) {
     std::vector<GroupId> out, todo = groups;
-    ++search_;
+    GroupId far;  // has a long past: it stands between the kernel and any other (scalars_between)
+    ++list_;
     while (!todo.empty() && out.size() < kMaxSearch) {
       const GroupId id = host(todo.back());
       todo.pop_back();
-      if (std::exchange(groups_[id].seen_in, search_) == search_) continue;
-      if (is_scalar(id)) {
+      if (std::exchange(groups_[id].listed_in, list_) == list_) continue;
+      if (through_scalars_ && is_scalar(id)) {
         todo.insert(todo.end(), groups_[id].after.begin(), groups_[id].after.end());
-      } else if (std::holds_alternative<Kernel>(groups_[id].step)) {
-        out.push_back(id);
+        continue;
       }
+      if (had_long_past(id)) {
+        if (far.valid()) return {};
+        far = id;
+      }
+      const auto* kernel = std::get_if<Kernel>(&groups_[id].step);
+      if (kernel && has_loops(*kernel)) out.push_back(id);
     }
+    if (far.valid()) std::erase_if(out, [&](GroupId id) { return id != far; });
     std::ranges::sort(out, std::greater());
     return out;
   }
@@ -214,6 +222,7 @@ class Joiner {
   void wait_for(GroupId first, const std::vector<GroupId>& groups) {
     // Each once: a kernel that takes in many steps would else have as many entries as they have, for every search to
     // walk through.
+    ++changes_;
     std::vector<GroupId>& after = groups_[first].after;
     ++search_;
     for (GroupId id : after) groups_[id].seen_in = search_;
@@ -244,9 +253,18 @@ class Joiner {
   }
 
   bool has_long_past(GroupId id) {
-    bool& it_has = groups_[id].has_long_past;
-    if (!it_has) it_has = search({id}, /*first=*/{});
-    return it_has;
+    if (groups_.size() <= kMaxSearch) return false;
+    Group& group = groups_[id];
+    if (!group.has_long_past && std::exchange(group.short_past_in, changes_) != changes_) {
+      group.has_long_past = search({id}, /*first=*/{});
+    }
+    return group.has_long_past;
+  }
+
+  /// Had it one when it was last looked at? (A search each time takes longer than what it saves.)
+  bool had_long_past(GroupId id) {
+    const Group& group = groups_[id];
+    return group.short_past_in < 0 ? has_long_past(id) : group.has_long_past;
   }
 
   /// Is `first` among what the groups, but for itself, wait for, or is that too much to look through?
@@ -298,7 +316,7 @@ class Joiner {
   std::vector<GroupId> since_parted_;
   GroupId parted_, last_failing_;
   std::vector<GroupId> seen_;  // of the search that runs
-  int search_ = 0, list_ = 0;
+  int search_ = 0, list_ = 0, changes_ = 0;
   int vain_offers_ = 0;
   int depth_ = 0;  // of bodies
 };

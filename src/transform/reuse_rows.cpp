@@ -1,6 +1,7 @@
 #include "transform/reuse_rows.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -243,7 +244,7 @@ class RowKeeper {
   IdMap<NumberId, std::size_t> maker_;  // the first stage that computes it
   std::vector<Row> rows_;
   std::vector<Stored> stored_;
-  IdMap<BufferId, int> versions_ = IdMap<BufferId, int>(program_.buffers.size(), 0);
+  std::map<BufferId, int> versions_;  // by root: of what has been written to
 };
 
 }  // namespace

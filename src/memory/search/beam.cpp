@@ -82,16 +82,20 @@ class Orders {
   }
 
   void run(State& state, int unit, const Effect& effect) const {
-    const Unit& it = problem_.units[static_cast<std::size_t>(unit)];
     std::erase(state.ready, unit);
     for (int next : waiting_[static_cast<std::size_t>(unit)]) {
       if (--state.waits[static_cast<std::size_t>(next)] > 0) continue;
       state.ready.insert(std::ranges::lower_bound(state.ready, next), next);
     }
-    for (int s : it.storages) --state.uses[static_cast<std::size_t>(s)];
+    state.key ^= keys_[static_cast<std::size_t>(unit)];
+    use(state, unit, effect);
+  }
+
+  /// What running the unit does to the bytes: all that a given order asks for.
+  void use(State& state, int unit, const Effect& effect) const {
+    for (int s : problem_.units[static_cast<std::size_t>(unit)].storages) --state.uses[static_cast<std::size_t>(s)];
     state.live = effect.live;
     state.peak = std::max(state.peak, effect.need);
-    state.key ^= keys_[static_cast<std::size_t>(unit)];
   }
 
   uint64_t key(int unit) const { return keys_[static_cast<std::size_t>(unit)]; }
@@ -205,7 +209,7 @@ class Beam {
 double peak_bytes(const OrderProblem& problem, const std::vector<int>& order) {
   const Orders orders(problem);
   State state = orders.first();
-  for (int unit : order) orders.run(state, unit, orders.effect(state, unit));
+  for (int unit : order) orders.use(state, unit, orders.effect(state, unit));
   return state.peak;
 }
 
