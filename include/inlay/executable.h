@@ -57,9 +57,10 @@ class Executable {
     /// Returns the shapes of the results.
     const std::vector<std::vector<int64_t>>& result_dims() const { return result_dims_; }
     /// Takes the addresses of arguments and results by position. Arguments have the dtypes and shapes of `like`,
-    /// results the shapes of result_dims(), all row-major; a result may overlap neither another one nor an argument.
-    /// Allocates nothing once the thread has its working memory. Throws Error if a check of the program fails; the
-    /// results are then unspecified.
+    /// results the shapes of result_dims(), all row-major; a result may overlap neither another one nor an argument,
+    /// and the argument of a donated parameter no other argument: its bytes are unspecified afterwards. Allocates
+    /// nothing once the thread has its working memory. Throws Error if a check of the program fails; the results are
+    /// then unspecified.
     void operator()(const void* const* arguments, void* const* results) const;
 
    private:

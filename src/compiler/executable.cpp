@@ -240,8 +240,29 @@ const std::vector<TensorInfo>& Executable::results() const { return state_->resu
 
 namespace {
 
+/// Instead of donated arguments that code may overwrite with what is no result, copies, which are returned: the
+/// caller's stay as they are, and may be given for other parameters too. (Where a result takes the bytes of one, the
+/// runtime moves them there first.)
+std::vector<Array> spare_donated(const runtime::Object& object, std::span<const ArrayRef> arguments,
+                                 std::span<runtime::TensorRef> params) {
+  std::vector<Array> copies;
+  for (std::size_t slot = 0; slot < params.size(); ++slot) {
+    const bool is_result = std::ranges::any_of(object.outputs, [&](const runtime::TensorSpec& output) {
+      return output.taken_param == static_cast<int>(slot);
+    });
+    if (!object.params[slot].donated || is_result) continue;
+    Array& copy = copies.emplace_back(arguments[slot].dtype, arguments[slot].dims);
+    const runtime::Bytes bytes = bytes_of(arguments[slot]);
+    if (bytes.begin != bytes.end)
+      std::memcpy(copy.data(), bytes.begin, static_cast<std::size_t>(bytes.end - bytes.begin));
+    params[slot].data = copy.data();
+  }
+  return copies;
+}
+
 void run(const ExecutableState& state, std::span<const ArrayRef> arguments, CallHost& host) {
-  const std::vector<runtime::TensorRef> params = checked(state, arguments);
+  std::vector<runtime::TensorRef> params = checked(state, arguments);
+  const std::vector<Array> copies = spare_donated(state.executable.object(), arguments, params);
   try {
     state.executable.call(params, host, {&stop_flag(), host.writes_places() ? &kNeverStop : &stop_flag()});
   } catch (const Error& error) {

@@ -41,6 +41,24 @@ TEST_F(CppDoor, NamesItsBackend) {
             "error[unknown-name]: there is no backend `rust`\n  help: the backends are llvm and c");
 }
 
+TEST_F(CppDoor, WritesOverNoArgument) {
+  // Nothing returned takes the bytes of x, but what is made of it on the way does.
+  const Executable f = compile(parse(R"(graph @main(%x: f64[n] donated, %y: f64[n]) {
+    %e = exp %x
+    %s = reduce add %e [0] : f64
+    %c = reshape %s : f64[1]
+    %d = div %e, %c
+    %p = mul %d, %y
+    %r = reduce add %p [0] : f64
+    return %r
+  })"));
+  const std::vector<double> x = {0, 1, 2}, before = x, y = {1, 2, 3};
+  const double once = f({x, y})[0].elements<double>()[0];
+  EXPECT_EQ(x, before);
+  EXPECT_EQ(f({x, y})[0].elements<double>()[0], once);
+  EXPECT_EQ(f({y, std::vector<double>(y)})[0].elements<double>()[0], f({y, y})[0].elements<double>()[0]);
+}
+
 TEST_F(CppDoor, BuildsCompilesAndCalls) {
   GraphBuilder b;
   const Dim n = b.symbol("n");
