@@ -201,10 +201,32 @@ Graph placed(int nodes) {
   return std::move(b).finish();
 }
 
+/// One loop after the other, each over what the one before left, with a trace. (One for ten nodes.)
+Graph loops(int nodes) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n"), k = b.symbol("k");
+  const ValueId weights = b.param("w", {DType::f64, {k, n}});
+  ValueId x = b.param("x", {DType::f64, {n}});
+  for (int i = 0; i < nodes / 10; ++i) {
+    GraphBuilder body = b.body();
+    const ValueId step = body.step("i", k);
+    const ValueId carried = body.param("c", {DType::f64, {n}}), rows = body.param("w", {DType::f64, {k, n}});
+    const ValueId row = body.gather(rows, {IndexItem::through(step)});
+    const ValueId next = body.scalar(ScalarOp::sin_, {body.scalar(ScalarOp::mul_, {carried, row})});
+    body.output(next);
+    body.output(body.reduce(Combine::add, next, {0}, DType::f64));
+    const std::vector<ValueId> results = b.loop(k, {x}, {weights}, std::move(body).finish());
+    x = results[0];
+    b.output(results[1]);
+  }
+  b.output(x);
+  return std::move(b).finish();
+}
+
 constexpr GraphFamily kFamilies[] = {
     {"model", model},           {"chain", chain},         {"shared", shared}, {"wide_sum", wide_sum},
     {"reductions", reductions}, {"groupings", groupings}, {"parts", parts},   {"updates", updates},
-    {"softmaxes", softmaxes},   {"calls", calls},         {"placed", placed},
+    {"softmaxes", softmaxes},   {"calls", calls},         {"placed", placed}, {"loops", loops},
 };
 
 }  // namespace
