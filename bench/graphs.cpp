@@ -41,7 +41,7 @@ class Model {
     } else if (kind < 82) {
       groups_.push_back(b_.scalar(ScalarOp::add_, {recent(groups_), recent(groups_)}));
     } else if (kind < 90) {
-      numbers_.push_back(b_.reduce(Combine::add, recent(rows_), {0}, DType::f64));
+      numbers_.push_back(b_.reduce(Fold::add, recent(rows_), {0}, DType::f64));
     } else {
       numbers_.push_back(b_.scalar(ScalarOp::mul_, {recent(numbers_), recent(numbers_)}));
     }
@@ -110,7 +110,7 @@ Graph reductions(int nodes) {
   for (int i = 0; i < nodes / 3; ++i) {
     const ValueId x = b.param(str("x", i), {DType::f64, {b.symbol(str("n", i))}});
     const ValueId square = b.scalar(ScalarOp::mul_, {x, x});
-    sum = b.scalar(ScalarOp::add_, {sum, b.reduce(Combine::add, square, {0}, DType::f64)});
+    sum = b.scalar(ScalarOp::add_, {sum, b.reduce(Fold::add, square, {0}, DType::f64)});
   }
   b.output(sum);
   return std::move(b).finish();
@@ -133,7 +133,7 @@ Graph groupings(int nodes) {
     const ValueId part = b.scalar(ScalarOp::mul_, {rows, one});
     gradients.push_back(b.scatter(Combine::add, zeros, {IndexItem::through(index)}, part));
   }
-  b.output(b.reduce(Combine::add, rows, {0}, DType::f64));
+  b.output(b.reduce(Fold::add, rows, {0}, DType::f64));
   for (const ValueId v : gradients) b.output(v);
   return std::move(b).finish();
 }
@@ -172,7 +172,7 @@ Graph softmaxes(int nodes) {
   ValueId x = b.param("x", {DType::f64, {b.symbol("n")}});
   for (int i = 0; i < nodes / 3; ++i) {
     const ValueId e = b.scalar(ScalarOp::exp_, {x});
-    x = b.scalar(ScalarOp::div_, {e, b.reduce(Combine::add, e, {0}, DType::f64)});
+    x = b.scalar(ScalarOp::div_, {e, b.reduce(Fold::add, e, {0}, DType::f64)});
   }
   b.output(x);
   return std::move(b).finish();
@@ -214,7 +214,7 @@ Graph loops(int nodes) {
     const ValueId row = body.gather(rows, {IndexItem::through(step)});
     const ValueId next = body.scalar(ScalarOp::sin_, {body.scalar(ScalarOp::mul_, {carried, row})});
     body.output(next);
-    body.output(body.reduce(Combine::add, next, {0}, DType::f64));
+    body.output(body.reduce(Fold::add, next, {0}, DType::f64));
     const std::vector<ValueId> results = b.loop(k, {x}, {weights}, std::move(body).finish());
     x = results[0];
     b.output(results[1]);

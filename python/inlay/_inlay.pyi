@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 import types
+from typing import overload
 
 
 def error_codes() -> list[tuple[str, str]]: ...
@@ -184,7 +185,11 @@ class GraphBuilder:
     def scatter(self, combine: str, x: Value, index: Sequence, v: Value, *, in_place: bool = False) -> Value:
         """With `in_place`, compiling fails where x would be copied."""
 
+    @overload
     def reduce(self, arg0: str, arg1: Value, arg2: Sequence[int], arg3: str, /) -> Value: ...
+
+    @overload
+    def reduce(self, arg0: str, arg1: Sequence[Value], arg2: Sequence[int], arg3: str, /) -> list[Value]: ...
 
     def cumulative(self, arg0: str, arg1: Value, arg2: int, arg3: str, /) -> Value: ...
 

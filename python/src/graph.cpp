@@ -123,6 +123,11 @@ ErrorCode error_code_named(std::string_view name) {
   throw Error(ErrorCode::unknown_name, {}, str("there is no error code \"", name, "\""));
 }
 
+Fold fold_named(std::string_view name) {
+  if (const auto fold = fold_from_name(name)) return *fold;
+  throw Error(ErrorCode::unknown_op, {}, str("there is no fold \"", name, "\""));
+}
+
 Combine combine_named(std::string_view name) {
   if (const auto combine = combine_from_name(name)) return *combine;
   throw Error(ErrorCode::unknown_op, {}, str("there is no combine \"", name, "\""));
@@ -370,9 +375,14 @@ void bind_indexing(nb::class_<GraphBuilder>& builder) {
 void bind_arrays(nb::class_<GraphBuilder>& builder) {
   builder
       .def("reduce",
-           [](const BuilderPtr& b, std::string_view combine, const Value& x, std::vector<int> axes,
-              std::string_view accumulator) {
-             return Value{b, b->reduce(combine_named(combine), x.id, std::move(axes), dtype_named(accumulator))};
+           [](const BuilderPtr& b, std::string_view fold, const Value& x, std::vector<int> axes,
+              std::string_view dtype) {
+             return Value{b, b->reduce(fold_named(fold), x.id, std::move(axes), dtype_named(dtype))};
+           })
+      .def("reduce",
+           [](const BuilderPtr& b, std::string_view fold, const std::vector<Value>& operands, std::vector<int> axes,
+              std::string_view dtype) {
+             return values_of(b, b->reduce(fold_named(fold), ids_of(operands), std::move(axes), dtype_named(dtype)));
            })
       .def("cumulative",
            [](const BuilderPtr& b, std::string_view combine, const Value& x, int axis, std::string_view accumulator) {

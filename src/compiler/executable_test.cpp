@@ -65,7 +65,7 @@ TEST_F(CppDoor, BuildsCompilesAndCalls) {
   const ValueId x = b.param("x", {DType::f64, {n}}), s = b.param("s", {DType::f64, {}});
   const ValueId y = b.scalar(ScalarOp::mul_, {x, s});
   b.output(y, "y");
-  b.output(b.reduce(Combine::add, y, {0}, DType::f64), "total");
+  b.output(b.reduce(Fold::add, y, {0}, DType::f64), "total");
   const Executable f = compile(std::move(b).finish());
   EXPECT_EQ(f.params()[0].dims, std::vector<std::string>{"n"});
   EXPECT_EQ(f.results()[1].name, "total");
@@ -347,7 +347,7 @@ TEST_F(CppDoor, StridedArgumentsAndPlaces) {
   const Dim n = b.symbol("n"), m = b.symbol("m");
   const ValueId x = b.param("x", {DType::f64, {n, m}});
   b.output(b.scalar(ScalarOp::neg_, {x}), "y");
-  b.output(b.reduce(Combine::add, x, {0}, DType::f64), "sums");
+  b.output(b.reduce(Fold::add, x, {0}, DType::f64), "sums");
   const Executable f = compile(std::move(b).finish());
 
   const std::vector<double> columns = {1, 2, 3, 4, 5, 6};  // a matrix of 3 x 2, column by column

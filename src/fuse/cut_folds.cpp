@@ -23,13 +23,12 @@ struct Folded {
 
 /// The stored ones.
 std::vector<Folded> states_of(const Graph& graph, const Node& node) {
-  const Fold fold = fold_of(node);
   std::vector<Folded> out;
   std::size_t operand = 0;
   for (std::size_t k = 0; k < node.results.size(); ++k) {
-    const bool counts = facts(fold).states[k].counts_points();
+    const bool counts = facts(node.fold).states[k].counts_points();
     const ValueId x = counts ? node.operands.back() : node.operands[operand++];
-    out.push_back({node.results[k], x, fold, static_cast<int>(k), graph.type(node.results[k]).dtype});
+    out.push_back({node.results[k], x, node.fold, static_cast<int>(k), graph.type(node.results[k]).dtype});
   }
   return out;
 }

@@ -71,8 +71,9 @@ void Cutter::make(ValueId v, const Node& node) {
     case Op::loop: return is_first ? cut_loop(cut_, bodies_, node) : void();
     case Op::library: return is_first ? cut_library_call(cut_, node) : void();
     case Op::compress: return is_first ? cut_compress(cut_, node) : void();
-    case Op::fold: return is_first ? cut_reduction(cut_, node) : void();
-    case Op::reduce: return cut_.decisions[v].folds > 0 ? cut_reduction(cut_, node) : make_elements(v);
+    case Op::reduce:
+      if (cut_.decisions[v].folds == 0) return make_elements(v);
+      return is_first ? cut_reduction(cut_, node) : void();
     case Op::update:
     case Op::scatter:
     case Op::concat: return cut_regions(cut_, v);

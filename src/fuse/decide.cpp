@@ -6,6 +6,7 @@
 #include "fuse/selection.h"
 #include "fuse/view_maps.h"
 #include "ir/region.h"
+#include "ir/traits.h"
 #include "ops/library_op.h"
 #include "support/table.h"
 
@@ -83,7 +84,7 @@ class Decider {
     if (node.op == Op::library) return require_library_operands(v, node);
     if (is_stored(how(v, node)) && goes_along_with_mask(v)) return;
     for (ValueId operand : node.operands) needed_[operand] = true;
-    if (is_region(node.op) || node.op == Op::fold) {
+    if (is_region(node.op) || node.op == Op::reduce) {
       for (ValueId result : node.results) needed_[result] = true;  // a body, or a fold, makes all of them
     }
     require_operands(node);
@@ -179,7 +180,7 @@ class Decider {
     if (!node) decision = {.how = How::given, .why = {}};
     if (!node || !needed_[v]) return;
     decision.how = how(v, *node);
-    if (node->op == Op::reduce || node->op == Op::fold) decision.folds = num_folds(v, *node);
+    if (node->op == Op::reduce) decision.folds = num_folds(v, *node);
     if (decision.how == How::view) decision.with = node->operands[0];
     if (decision.how == How::constant || decision.how == How::hosted) decision.why = {};
     if (decision.how != How::stored) return;
@@ -192,8 +193,7 @@ class Decider {
   static Stored why_always_stored(ValueId v, const Node& node) {
     switch (node.op) {
       case Op::library: return {StoredFor::call_result, std::string(facts(node.library).name)};
-      case Op::reduce:
-      case Op::fold: return {StoredFor::fold, {}};  // which loop reads it first, the schedule says
+      case Op::reduce: return {StoredFor::fold, {}};  // which loop reads it first, the schedule says
       case Op::cumulative: return {StoredFor::running_values, {}};
       case Op::cond: return {StoredFor::by_region, "a branch"};
       case Op::loop: return is_trace(v, node) ? Stored{StoredFor::by_region, "a loop"} : Stored{StoredFor::carried, {}};
@@ -236,7 +236,7 @@ class Decider {
   /// A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
   /// the long axis (X.T @ r over the observations).
   int num_folds(ValueId v, const Node& node) const {
-    if (node.op == Op::reduce && is_unrolled(graph_, node, caps_)) return 0;
+    if (is_unrolled(graph_, node, caps_)) return 0;
     const int64_t size = short_static_size(graph_.type(v).dims);
     if (size <= 1) return 1;
     int ops = static_cast<int>(node.results.size());
@@ -331,12 +331,11 @@ class Decider {
         const Node& reader = graph_.nodes[id];
         const ValueId made = reader.results[0];
         const bool is_elementwise = reader.op == Op::scalar || reader.op == Op::cast;
-        if (reader.op == Op::reduce ? out_.of[made].folds == 0 : !is_elementwise || graph_.type(made).dims != dims) {
-          return {};
-        }
+        const bool folds_parts = combines_elements(reader) && out_.of[made].folds > 0;
+        if (!folds_parts && (!is_elementwise || graph_.type(made).dims != dims)) return {};
         if (!is_needed(made) || std::ranges::find(seen, made) != seen.end()) continue;
         seen.push_back(made);
-        const bool ends = reader.op == Op::reduce || is_stored(out_.of[made].how);
+        const bool ends = folds_parts || is_stored(out_.of[made].how);
         (ends ? stored : todo).push_back(made);
       }
     }

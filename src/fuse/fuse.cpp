@@ -251,8 +251,7 @@ class Assembler {
 
 bool computes(const Node& node) {
   return node.op == Op::scalar || node.op == Op::cast || node.op == Op::gather || node.op == Op::reduce ||
-         node.op == Op::fold || node.op == Op::iota || node.op == Op::update || node.op == Op::scatter ||
-         node.op == Op::concat;
+         node.op == Op::iota || node.op == Op::update || node.op == Op::scatter || node.op == Op::concat;
 }
 
 /// What `mode` stores without asking what it costs: what computes, or of that only what has several readers.

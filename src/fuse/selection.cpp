@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/traits.h"
+
 namespace inlay::fuse {
 
 namespace {
@@ -66,8 +68,8 @@ class SelectionFinder {
 NodeId selection_of(const Graph& graph, Cones& cones, const Forced& forced, const IdMap<ValueId, int>& uses,
                     ValueId v) {
   const Node* node = graph.node_of(v);
-  if (!node || (node->op != Op::scalar && node->op != Op::cast && node->op != Op::reduce)) return {};
-  const bool folds = node->op == Op::reduce;
+  const bool folds = node && combines_elements(*node);
+  if (!node || (node->op != Op::scalar && node->op != Op::cast && !folds)) return {};
   const ValueId top = folds ? node->operands[0] : v;
   if (graph.type(top).rank() != 1 || (folds && forced.values[top])) return {};
   std::vector<ValueId> cone;

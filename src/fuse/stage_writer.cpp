@@ -102,7 +102,6 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
     case Op::concat:
     case Op::update: return part(v, point);
     case Op::scatter:
-    case Op::fold:
     case Op::cumulative:
     case Op::compress:
     case Op::library:
@@ -210,7 +209,8 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
   int64_t count = 1;
   for (int axis : node.axes) count *= dims[axis].constant();
   const DType dtype = graph_.type(node.results[0]).dtype;
-  if (count == 0) return literal(identity_of(node.combine, dtype));
+  const Combine combine = combine_of(node.fold, 0);
+  if (count == 0) return literal(identity_of(combine, dtype));
   std::vector<RegisterId> terms;
   for (int64_t k = 0; k < count; ++k) {
     int64_t rest = k;
@@ -224,7 +224,7 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
   while (terms.size() > 1) {
     const std::size_t half = std::bit_ceil(terms.size()) / 2;
     for (std::size_t k = 0; k + half < terms.size(); ++k) {
-      terms[k] = op(combine_op(node.combine), dtype, {terms[k], terms[k + half]});
+      terms[k] = op(combine_op(combine), dtype, {terms[k], terms[k + half]});
     }
     terms.resize(half);
   }

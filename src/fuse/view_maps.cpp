@@ -236,7 +236,7 @@ std::optional<AccessMap> view_point(const Graph& graph, ValueId v, const AccessM
 }
 
 bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps) {
-  return is_short(graph, node, caps.max_short_side);
+  return is_short(graph, node, caps.max_short_side) && combines_elements(node);
 }
 
 }  // namespace inlay::fuse

@@ -45,7 +45,7 @@ bool reshape_moves_ones(const Graph& graph, const Node& node);
 /// it then goes without a check, and a check of what is not read is left out.
 bool always_within(const Graph& graph, ValueId array, const Dim& extent);
 
-/// Is the reduce written out at the point, term by term? Static and short.
+/// Is the reduce written out at the point, term by term? Static and short, of elements that are combined as they are.
 bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps);
 
 }  // namespace inlay::fuse

@@ -1,4 +1,4 @@
-// Reductions: of one state, and folds of several.
+// Reductions, by the rows of ops/folds.def.
 #include <algorithm>
 
 #include "ir/builder.h"
@@ -9,11 +9,12 @@ namespace inlay {
 namespace {
 
 /// Ascending, each once.
-void require_axes(const GraphBuilder& b, const char* op, ValueId x, std::vector<int>& axes) {
+void require_axes(const GraphBuilder& b, ValueId x, std::vector<int>& axes) {
   std::sort(axes.begin(), axes.end());
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] >= 0 && axes[i] < b.type(x).rank() && (i == 0 || axes[i] != axes[i - 1])) continue;
-    throw b.error(ErrorCode::axis_out_of_range, str(op, ": axis ", axes[i], " of a rank ", b.type(x).rank(), " value"))
+    throw b
+        .error(ErrorCode::axis_out_of_range, str("reduce: axis ", axes[i], " of a rank ", b.type(x).rank(), " value"))
         .note("operand", b.graph().describe(x));
   }
 }
@@ -31,9 +32,7 @@ std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>
   }
   const FoldFacts& row = facts(fold);
   if (!row.needs_a_point()) return out;
-  const auto message = [&] {
-    return str("reduce ", combine_name(row.states[row.num_stored - 1].combine), ": of no elements");
-  };
+  const auto message = [&] { return str("reduce ", row.name, ": of no elements"); };
   const Dim rest = product(out);
   if (count.is(0) && !rest.is(0)) {
     throw b.error(ErrorCode::empty_reduction, message()).note("operand", b.graph().describe(x));
@@ -42,66 +41,64 @@ std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>
   return out;
 }
 
-}  // namespace
-
-ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator) {
-  require_axes(*this, "reduce", x, axes);
-  if (combine == Combine::set) throw error(ErrorCode::unsupported, "reduce: `set` is for updates");
-  if (!accepts(combine_op(combine), accumulator)) {
-    throw error(ErrorCode::wrong_dtype,
-                str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
-        .note("operand", graph().describe(x));
-  }
-  if (is_half(accumulator) && (combine == Combine::add || combine == Combine::mul)) {
-    return cast(reduce(combine, x, std::move(axes), DType::f32), accumulator);  // rounded once, not at every element
-  }
-  x = cast(x, accumulator);
-  if (axes.empty()) return x;
-  TensorType result{accumulator, dims_without(*this, x, axes, fold_by(combine))};
-  Node node{.op = Op::reduce, .combine = combine};
-  node.operands = {x};
-  node.axes = std::move(axes);
-  return add(std::move(node), std::move(result));
+Error wrong_dtype(const GraphBuilder& b, Fold fold, std::size_t state, DType dtype, ValueId x) {
+  const std::string name = state_name(fold, static_cast<int>(state));
+  return b.error(ErrorCode::wrong_dtype, str("reduce ", name, ": does not take ", dtype_name(dtype)))
+      .note("operand", b.graph().describe(x));
 }
 
-std::vector<ValueId> GraphBuilder::fold(Fold fold, std::vector<ValueId> operands, std::vector<int> axes, DType real) {
+}  // namespace
+
+std::vector<ValueId> GraphBuilder::reduce(Fold fold, std::vector<ValueId> operands, std::vector<int> axes,
+                                          DType dtype) {
   const FoldFacts& row = facts(fold);
-  const std::string name = str("fold ", row.name);
   if (operands.size() != row.num_operands()) {
-    throw error(ErrorCode::wrong_arity, str(name, ": takes ", row.num_operands(), " operands, not ", operands.size()));
+    throw error(ErrorCode::wrong_arity,
+                str("reduce ", row.name, ": takes ", row.num_operands(), " operands, not ", operands.size()));
   }
-  if (row.has_one_state()) return {reduce(row.states[0].combine, operands[0], std::move(axes), real)};
+  require_axes(*this, operands.back(), axes);
+  const FoldState& first = row.states[0];
+  if (!accepts(first.dtype, dtype)) throw wrong_dtype(*this, fold, 0, dtype, operands[0]);
+  if (is_half(dtype) && first.dtype == FoldState::Class::number) {
+    std::vector<ValueId> wide = reduce(fold, std::move(operands), std::move(axes), DType::f32);
+    wide[0] = cast(wide[0], dtype);  // rounded once, not at every element
+    return wide;
+  }
+  if (!first.counts_points()) operands[0] = cast(operands[0], dtype);
+  if (axes.empty() && row.has_one_state()) return operands;  // an element is its state
   const ValueId last = operands.back();
-  require_axes(*this, name.c_str(), last, axes);
   if (row.has_hidden() && static_cast<int>(axes.size()) != type(last).rank()) {
-    throw error(ErrorCode::unsupported, str(name, ": is folded over all axes"))
+    throw error(ErrorCode::unsupported, str("reduce ", row.name, ": is folded over all axes"))
         .note("operand", graph().describe(last))
         .help("along some axes its states would have to be stored: write the reductions out");
   }
   for (ValueId v : operands) {
-    if (type(v).dims == type(last).dims) continue;
-    throw error(ErrorCode::shape_mismatch, str(name, ": operands of several shapes"))
+    if (v == last || type(v).dims == type(last).dims) continue;
+    throw error(ErrorCode::shape_mismatch, str("reduce ", row.name, ": operands of several shapes"))
         .note("operand", graph().describe(v))
         .note("operand", graph().describe(last))
         .help("broadcast the smaller one");
   }
-  Node node{.op = Op::fold, .fold = fold};
-  std::vector<TensorType> types;
-  auto operand = operands.begin();
-  for (const FoldState& state : std::span(row.states).first(row.num_stored)) {
-    const ValueId x = state.counts_points() ? last : *operand++;
-    const DType dtype = state.counts_points() ? real : type(x).dtype;
-    if (!accepts(state.dtype, dtype)) {
-      throw error(ErrorCode::wrong_dtype, str(name, ": ", state.name, " cannot be ", dtype_name(dtype)))
-          .note("operand", graph().describe(x));
-    }
-    types.push_back({dtype, {}});
+  std::vector<TensorType> types;  // where there are several
+  auto operand = operands.begin() + (first.counts_points() ? 0 : 1);
+  for (std::size_t k = 1; k < row.num_stored; ++k) {
+    const bool counts = row.states[k].counts_points();
+    const ValueId x = counts ? last : *operand++;
+    types.push_back({counts ? dtype : type(x).dtype, {}});
+    if (!accepts(row.states[k].dtype, types.back().dtype)) throw wrong_dtype(*this, fold, k, types.back().dtype, x);
   }
-  const std::vector<Dim> dims = dims_without(*this, last, axes, fold);
-  node.operands = {operands.begin(), operands.end()};
+  std::vector<Dim> dims = dims_without(*this, last, axes, fold);
+  Node node{.op = Op::reduce, .fold = fold};
+  node.operands = std::move(operands);
   node.axes = std::move(axes);
+  if (types.empty()) return {add(std::move(node), TensorType{dtype, std::move(dims)})};
   for (TensorType& type : types) type.dims = dims;
+  types.insert(types.begin(), {dtype, std::move(dims)});
   return add(std::move(node), std::move(types));
+}
+
+ValueId GraphBuilder::reduce(Fold fold, ValueId x, std::vector<int> axes, DType dtype) {
+  return reduce(fold, std::vector{x}, std::move(axes), dtype)[0];
 }
 
 }  // namespace inlay

@@ -48,14 +48,13 @@ class GraphBuilder : public GraphDraft {
   ValueId scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v,
                   InPlace in_place = InPlace::wanted);
 
-  /// Over `axes` (ascending, each once). `accumulator`: the dtype it is computed in and of the result; x is cast to it.
-  /// max and min of no elements: an error. A mean is a sum and a division.
-  ValueId reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator);
-  /// A reduction of several states over `axes` (ascending, each once): the results are the stored states of the row in
-  /// ops/folds.def, the operands, all of one shape, what each of them folds that does not count points. `real`: the
-  /// dtype of sums that count points. A row with hidden states goes over all axes. Of no elements: as `reduce` by the
-  /// last state's own combine.
-  std::vector<ValueId> fold(Fold fold, std::vector<ValueId> operands, std::vector<int> axes, DType real);
+  /// Over `axes` (ascending, each once). The results are the stored states of the row in ops/folds.def, the operands,
+  /// all of one shape, what each of them folds that does not count points. `dtype`: what the first result is computed
+  /// in; its operand is cast to it, and sums that count points have it too. A row with hidden states goes over all
+  /// axes. Of no elements, what has a max or a min is an error. A mean is a sum and a division.
+  std::vector<ValueId> reduce(Fold fold, std::vector<ValueId> operands, std::vector<int> axes, DType dtype);
+  /// The first result of a row of one operand, such as a sum.
+  ValueId reduce(Fold fold, ValueId x, std::vector<int> axes, DType dtype);
   /// The running combination along `axis`: element i combines elements 0 ... i of x, one after the other, in the dtype
   /// `accumulator`, to which x is cast and which is that of the result. add, mul, max, min (NaN stays from where it
   /// stands). Along an axis of no elements there is none. Source: numpy.ufunc.accumulate.

@@ -53,7 +53,7 @@ TEST(GraphBuilder, AValueOfAnotherIsRefusedByEveryOp) {
       [&] { b.update(Combine::set, p, whole, x); },
       [&] { b.update(Combine::set, x, whole, p); },
       [&] { b.scatter(Combine::add, x, {IndexItem::through(t.k)}, x); },
-      [&] { b.reduce(Combine::add, p, {0}, DType::f64); },
+      [&] { b.reduce(Fold::add, p, {0}, DType::f64); },
       [&] { b.cumulative(Combine::add, p, 0, DType::f64); },
       [&] { b.concat({x, p}, 0); },
       [&] { b.as_size(t.k, b.symbol("s")); },

@@ -170,7 +170,7 @@ constexpr Composition kCompositions[] = {
     {"max_and_argmax", 1, 1, "axes keep",
      [](const Call& c) {
        const DType dtype = c.b.type(c.x()).dtype;
-       return Values{reduce(c.b, Combine::max, c.x(), c.axes(), dtype, c.keep(), "max_and_argmax"),
+       return Values{reduce(c.b, Fold::max, c.x(), c.axes(), dtype, c.keep(), "max_and_argmax"),
                      argmax(c.b, c.x(), c.axes(), c.keep())};
      }},
     // along a sorted axis

@@ -31,14 +31,14 @@ ValueId count(GraphBuilder& b, ValueId x, const Axes& axes, int64_t ddof, DType 
 /// The mean in the accumulator's dtype.
 ValueId exact_mean(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep, std::string_view op) {
   const DType dtype = mean_accumulator(b.type(x).dtype);
-  const ValueId total = reduce(b, Combine::add, x, axes, dtype, keep, op);
+  const ValueId total = reduce(b, Fold::add, x, axes, dtype, keep, op);
   return b.scalar(ScalarOp::div_, {total, count(b, x, axes, 0, dtype, op)});
 }
 
 ValueId exact_var(GraphBuilder& b, ValueId x, const Axes& axes, int64_t ddof, Keep keep, std::string_view op) {
   const DType dtype = mean_accumulator(b.type(x).dtype);
   const ValueId centred = b.scalar(ScalarOp::sub_, {b.cast(x, dtype), exact_mean(b, x, axes, Keep::yes, op)});
-  const ValueId total = reduce(b, Combine::add, b.scalar(ScalarOp::square_, {centred}), axes, dtype, keep, op);
+  const ValueId total = reduce(b, Fold::add, b.scalar(ScalarOp::square_, {centred}), axes, dtype, keep, op);
   return b.scalar(ScalarOp::div_, {total, count(b, x, axes, ddof, dtype, op)});
 }
 
@@ -55,15 +55,15 @@ ValueId numbers_within(GraphBuilder& b, ValueId x, const std::vector<int>& axes)
   return number;
 }
 
-ValueId arg_extreme(GraphBuilder& b, Combine combine, ValueId x, const Axes& axes, Keep keep, std::string_view op) {
+ValueId arg_extreme(GraphBuilder& b, Fold fold, ValueId x, const Axes& axes, Keep keep, std::string_view op) {
   const DType dtype = b.type(x).dtype;
   const std::vector<int> along = axes_of(b, x, axes, op);
-  const ValueId extreme = reduce(b, combine, x, axes, dtype, Keep::yes, op);
+  const ValueId extreme = reduce(b, fold, x, axes, dtype, Keep::yes, op);
   ValueId found = b.scalar(ScalarOp::eq_, {x, extreme});
   if (is_float(dtype)) found = b.scalar(ScalarOp::or_, {found, b.scalar(ScalarOp::ne_, {x, x})});
   const ValueId never = b.literal(Literal::of_integer(DType::i64, INT64_MAX));
   const ValueId number = b.scalar(ScalarOp::select_, {found, numbers_within(b, x, along), never});
-  return reduce(b, Combine::min, number, axes, DType::i64, keep, op);
+  return reduce(b, Fold::min, number, axes, DType::i64, keep, op);
 }
 
 /// x less its maximum where that is finite: exp of it does not overflow.
@@ -73,7 +73,7 @@ struct Shifted {
 
 Shifted shifted(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
   const DType dtype = b.type(x).dtype;
-  const ValueId maximum = reduce(b, Combine::max, x, axes, dtype, Keep::yes, op);
+  const ValueId maximum = reduce(b, Fold::max, x, axes, dtype, Keep::yes, op);
   const ValueId finite = b.scalar(ScalarOp::isfinite_, {maximum});
   const ValueId by = b.scalar(ScalarOp::select_, {finite, maximum, constant(b, dtype, 0)});
   return {by, b.scalar(ScalarOp::sub_, {x, by})};
@@ -81,7 +81,7 @@ Shifted shifted(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view o
 
 /// x less its maximum: NaN throughout where that is infinite, and so is what has no probabilities.
 ValueId less_maximum(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
-  return b.scalar(ScalarOp::sub_, {x, reduce(b, Combine::max, x, axes, b.type(x).dtype, Keep::yes, op)});
+  return b.scalar(ScalarOp::sub_, {x, reduce(b, Fold::max, x, axes, b.type(x).dtype, Keep::yes, op)});
 }
 
 /// log of the sum of exp(x), with axes of one element.
@@ -113,22 +113,22 @@ DType accumulator_of(DType dtype) {
   }
 }
 
-ValueId reduce(GraphBuilder& b, Combine combine, ValueId x, const Axes& axes, DType accumulator, Keep keep,
+ValueId reduce(GraphBuilder& b, Fold fold, ValueId x, const Axes& axes, DType accumulator, Keep keep,
                std::string_view op) {
   const std::vector<int> along = axes_of(b, x, axes, op);
   const std::vector<Dim> kept = dims_with_ones(b, x, along);
-  const ValueId reduced = b.reduce(combine, x, along, accumulator);
+  const ValueId reduced = b.reduce(fold, x, along, accumulator);
   return keep == Keep::yes ? b.reshape(reduced, kept) : reduced;
 }
 
 ValueId sum(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
   const DType dtype = b.type(x).dtype;
-  return b.cast(reduce(b, Combine::add, x, axes, accumulator_of(dtype), keep, "sum"), sum_dtype(dtype));
+  return b.cast(reduce(b, Fold::add, x, axes, accumulator_of(dtype), keep, "sum"), sum_dtype(dtype));
 }
 
 ValueId prod(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
   const DType dtype = b.type(x).dtype;
-  return b.cast(reduce(b, Combine::mul, x, axes, accumulator_of(dtype), keep, "prod"), sum_dtype(dtype));
+  return b.cast(reduce(b, Fold::mul, x, axes, accumulator_of(dtype), keep, "prod"), sum_dtype(dtype));
 }
 
 ValueId mean(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
@@ -145,19 +145,19 @@ ValueId stddev(GraphBuilder& b, ValueId x, const Axes& axes, int64_t ddof, Keep 
 }
 
 ValueId all_of(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
-  return reduce(b, Combine::and_, as_bool(b, x), axes, DType::boolean, keep, "all");
+  return reduce(b, Fold::and_, as_bool(b, x), axes, DType::boolean, keep, "all");
 }
 
 ValueId any_of(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
-  return reduce(b, Combine::or_, as_bool(b, x), axes, DType::boolean, keep, "any");
+  return reduce(b, Fold::or_, as_bool(b, x), axes, DType::boolean, keep, "any");
 }
 
 ValueId argmax(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
-  return arg_extreme(b, Combine::max, x, axes, keep, "argmax");
+  return arg_extreme(b, Fold::max, x, axes, keep, "argmax");
 }
 
 ValueId argmin(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
-  return arg_extreme(b, Combine::min, x, axes, keep, "argmin");
+  return arg_extreme(b, Fold::min, x, axes, keep, "argmin");
 }
 
 ValueId logsumexp(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {

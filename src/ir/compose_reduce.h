@@ -15,8 +15,8 @@ using Axes = std::vector<int64_t>;
 /// The dtype that a sum or product of `dtype` is computed in: i64, u64 or f64; f32 for half precision.
 DType accumulator_of(DType dtype);
 
-/// `combine` over `axes`, computed and given in `accumulator`.
-ValueId reduce(GraphBuilder& b, Combine combine, ValueId x, const Axes& axes, DType accumulator, Keep keep,
+/// `fold` over `axes`, computed and given in `accumulator`.
+ValueId reduce(GraphBuilder& b, Fold fold, ValueId x, const Axes& axes, DType accumulator, Keep keep,
                std::string_view op);
 
 /// Computed in `accumulator_of`; bool and integers become i64 (u64 for unsigned), floats keep their dtype.

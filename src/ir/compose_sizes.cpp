@@ -181,11 +181,11 @@ ValueId repeat_each(GraphBuilder& b, ValueId x, ValueId counts, int axis) {
   }
   counts = b.broadcast(b.cast(counts, DType::i64), {b.type(x).dims[static_cast<std::size_t>(axis)]});
   const ValueId zero = integer(b, 0);
-  const ValueId right = b.reduce(Combine::and_, b.scalar(ScalarOp::ge_, {counts, zero}), {0}, DType::boolean);
+  const ValueId right = b.reduce(Fold::and_, b.scalar(ScalarOp::ge_, {counts, zero}), {0}, DType::boolean);
   counts = b.assert_that(counts, right, "repeat: a count is negative", ErrorCode::negative_size);
   // Where one slice ends and the next begins the source moves on by one.
   const ValueId ends = b.cumulative(Combine::add, counts, 0, DType::i64);
-  const Dim length = late_size(b, b.reduce(Combine::add, counts, {0}, DType::i64));
+  const Dim length = late_size(b, b.reduce(Fold::add, counts, {0}, DType::i64));
   const ValueId none = b.broadcast(zero, {length + 1});
   const ValueId moves = b.scatter(Combine::add, none, {IndexItem::through(ends)}, integer(b, 1));
   const ValueId places = b.cumulative(Combine::add, b.slice(moves, {IndexItem::range(0, length)}), 0, DType::i64);

@@ -142,8 +142,8 @@ class Contraction {
     }
     if (axes.empty()) return x;
     const DType dtype = b_.type(x.value).dtype;
-    const Combine combine = dtype == DType::boolean ? Combine::or_ : Combine::add;
-    return {b_.reduce(combine, x.value, axes, dtype), labels};
+    const Fold fold = dtype == DType::boolean ? Fold::or_ : Fold::add;
+    return {b_.reduce(fold, x.value, axes, dtype), labels};
   }
 
   /// The axes of `x` as [batch, first, second], each group one axis but the batch.

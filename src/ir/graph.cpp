@@ -6,10 +6,10 @@
 namespace inlay {
 
 std::string_view op_name(Op op) {
-  constexpr std::array<std::string_view, 25> kNames = {
-      "literal", "scalar",   "cast",    "broadcast", "reshape", "transpose",  "flip",   "diagonal", "slice",
-      "gather",  "update",   "scatter", "reduce",    "fold",    "cumulative", "concat", "iota",     "size",
-      "as_size", "compress", "library", "host_call", "assert",  "cond",       "loop"};
+  constexpr std::array<std::string_view, 24> kNames = {
+      "literal", "scalar",  "cast",     "broadcast", "reshape",   "transpose",  "flip",   "diagonal",
+      "slice",   "gather",  "update",   "scatter",   "reduce",    "cumulative", "concat", "iota",
+      "size",    "as_size", "compress", "library",   "host_call", "assert",     "cond",   "loop"};
   return kNames[static_cast<std::size_t>(op)];
 }
 

@@ -50,11 +50,10 @@ enum class Op : uint8_t {
   flip,
   diagonal,  // takes the diagonal of two axes, as the last axis
   slice,
-  gather,   // read through index arrays
-  update,   // a new value: a base with a region written or combined
-  scatter,  // the same through index arrays
-  reduce,
-  fold,        // a reduction of several states (ops/folds.def), each of which is a result
+  gather,      // read through index arrays
+  update,      // a new value: a base with a region written or combined
+  scatter,     // the same through index arrays
+  reduce,      // by a Fold (ops/folds.def), each stored state of which is a result
   cumulative,  // the running combination along an axis, in order
   concat,
   iota,       // 0, 1, ..., n-1
@@ -110,16 +109,16 @@ struct Region {
 struct Node {
   Op op = Op::literal;
   ScalarOp scalar = ScalarOp::add_;       // of Op::scalar
-  Combine combine = Combine::set;         // of update, scatter, reduce, cumulative
-  Fold fold = Fold::none;                 // of Op::fold
+  Combine combine = Combine::set;         // of update, scatter, cumulative
+  Fold fold = Fold::none;                 // of Op::reduce
   InPlace in_place = InPlace::wanted;     // of update, scatter
   LibraryOp library = LibraryOp::matmul;  // of Op::library
   LibraryOptions library_options = 0;
   std::vector<ValueId> operands;  // index arrays come after the others, in the order of `index`
   std::vector<ValueId> results;
   std::vector<IndexItem> index;   // of slice, gather, update, scatter: one item for each axis of operand 0
-  std::vector<int> axes;          // transpose: the permutation; flip, reduce, fold: axes, ascending; diagonal:
-                                  // two; cumulative, concat: one
+  std::vector<int> axes;          // transpose: the permutation; flip, reduce: axes, ascending; diagonal: two;
+                                  // cumulative, concat: one
   Dim size;                       // of size; of as_size and compress: the symbol that they define
   std::vector<Literal> elements;  // of Op::literal, row-major
   std::string text;               // assert: its message; host_call: its name; gather: the op that it is

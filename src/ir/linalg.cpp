@@ -28,7 +28,7 @@ Pivots eliminate(GraphBuilder& b, ValueId a) {
   const DType dtype = b.type(a).dtype;
   const ValueId swapped = b.scalar(ScalarOp::ne_, {parts[1], places(b, last_dim(b, parts[1]), 0)});
   const ValueId signs = b.scalar(ScalarOp::select_, {swapped, constant(b, dtype, -1), constant(b, dtype, 1)});
-  return {extract_diagonal(b, parts[0], 0, -2, -1), b.reduce(Combine::mul, signs, {b.type(signs).rank() - 1}, dtype)};
+  return {extract_diagonal(b, parts[0], 0, -2, -1), b.reduce(Fold::mul, signs, {b.type(signs).rank() - 1}, dtype)};
 }
 
 /// A determinant is that of a square matrix; a factorization has no such need.
@@ -62,7 +62,7 @@ ValueId determinant(GraphBuilder& b, ValueId a) {
   a = square(b, a, "determinant");
   const Pivots pivots = eliminate(b, a);
   const DType dtype = b.type(a).dtype;
-  const ValueId product = b.reduce(Combine::mul, pivots.diagonal, {b.type(pivots.diagonal).rank() - 1}, dtype);
+  const ValueId product = b.reduce(Fold::mul, pivots.diagonal, {b.type(pivots.diagonal).rank() - 1}, dtype);
   return b.scalar(ScalarOp::mul_, {product, pivots.sign});
 }
 
@@ -71,9 +71,9 @@ SignAndLog log_determinant(GraphBuilder& b, ValueId a) {
   const Pivots pivots = eliminate(b, a);
   const DType dtype = b.type(a).dtype;
   const std::vector<int> last = {b.type(pivots.diagonal).rank() - 1};
-  const ValueId signs = b.reduce(Combine::mul, b.scalar(ScalarOp::sign_, {pivots.diagonal}), last, dtype);
+  const ValueId signs = b.reduce(Fold::mul, b.scalar(ScalarOp::sign_, {pivots.diagonal}), last, dtype);
   const ValueId logs = b.scalar(ScalarOp::log_, {b.scalar(ScalarOp::abs_, {pivots.diagonal})});
-  return {b.scalar(ScalarOp::mul_, {signs, pivots.sign}), b.reduce(Combine::add, logs, last, real_of(dtype))};
+  return {b.scalar(ScalarOp::mul_, {signs, pivots.sign}), b.reduce(Fold::add, logs, last, real_of(dtype))};
 }
 
 PLU lu(GraphBuilder& b, ValueId a) {
@@ -111,7 +111,7 @@ ValueId pseudo_inverse(GraphBuilder& b, ValueId a) {
   // The first is the largest. (As a sum, for there may be none.)
   const ValueId is_first = b.scalar(ScalarOp::eq_, {places(b, last_dim(b, s), 0), constant(b, DType::i64, 0)});
   const ValueId largest =
-      b.reduce(Combine::add, b.scalar(ScalarOp::select_, {is_first, s, zero}), {b.type(s).rank() - 1}, dtype);
+      b.reduce(Fold::add, b.scalar(ScalarOp::select_, {is_first, s, zero}), {b.type(s).rank() - 1}, dtype);
   const ValueId cutoff = b.scalar(ScalarOp::mul_, {expand_dims(b, largest, {-1}), constant(b, dtype, 1e-15)});
   const ValueId counts = b.scalar(ScalarOp::gt_, {s, cutoff});
   const ValueId inverted = b.scalar(ScalarOp::select_, {counts, b.scalar(ScalarOp::reciprocal_, {s}), zero});

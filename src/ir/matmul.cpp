@@ -30,7 +30,7 @@ ValueId multiply_and_sum(GraphBuilder& b, ValueId x, ValueId y) {
   const DType dtype = b.type(x).dtype;
   const bool logical = dtype == DType::boolean;
   const ValueId products = b.scalar(logical ? ScalarOp::and_ : ScalarOp::mul_, {x, y});
-  return b.reduce(logical ? Combine::or_ : Combine::add, products, {b.type(products).rank() - 1}, dtype);
+  return b.reduce(logical ? Fold::or_ : Fold::add, products, {b.type(products).rank() - 1}, dtype);
 }
 
 }  // namespace

@@ -38,11 +38,11 @@ ValueId to_dims(Parser& p, const char* op, ValueId (GraphBuilder::*make)(ValueId
   return (p.builder().*make)(x, std::move(declared.dims));
 }
 
-/// How `op` combines, which is one of `ways`.
-Combine combine(Parser& p, std::string_view op, const std::vector<std::string>& ways) {
+/// The word that says how `op` combines: one of `ways`.
+std::string way(Parser& p, std::string_view op, const std::vector<std::string>& ways) {
   const std::string all = join(ways, ", ");
   const Token token = p.in.expect(Token::Kind::name, str("how to combine: ", all));
-  if (std::ranges::find(ways, token.text) != ways.end()) return *combine_from_name(token.text);
+  if (std::ranges::find(ways, token.text) != ways.end()) return token.text;
   const auto of_numpy = way_for_numpy(token.text);
   const auto guess = of_numpy ? of_numpy : nearest(token.text, ways);
   throw Error(ErrorCode::unknown_name, p.in.location(token), str(op, ": there is no way to combine ", token.text))
@@ -52,7 +52,7 @@ Combine combine(Parser& p, std::string_view op, const std::vector<std::string>& 
 ValueId write(Parser& p, const char* op,
               ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace)) {
   const InPlace in_place = p.in.accept("!") ? InPlace::required : InPlace::wanted;
-  const Combine how = combine(p, op, {"set", "add", "mul", "max", "min"});
+  const Combine how = *combine_from_name(way(p, op, {"set", "add", "mul", "max", "min"}));
   const ValueId x = p.value();
   std::vector<IndexItem> index = index_of(p, x);
   p.in.expect(",");
@@ -109,15 +109,28 @@ ValueId update(Parser& p) { return write(p, "update", &GraphBuilder::update); }
 
 ValueId scatter(Parser& p) { return write(p, "scatter", &GraphBuilder::scatter); }
 
-ValueId reduce(Parser& p) {
-  const Combine how = combine(p, "reduce", {"add", "mul", "max", "min", "and", "or", "xor"});
-  const ValueId x = p.value();
-  const std::vector<int> over = p.axes();
-  return declared_result(p, "reduce", [&](const TensorType& t) { return p.builder().reduce(how, x, over, t.dtype); });
+std::vector<std::string> fold_names() {
+  std::vector<std::string> out;
+  for (Fold fold : all_folds()) out.emplace_back(facts(fold).name);
+  return out;
+}
+
+/// `reduce argmax %places, %x [1] : i64`: the type is that of the first result.
+std::vector<ValueId> reduce(Parser& p) {
+  static const std::vector<std::string> kFolds = fold_names();
+  const Fold fold = *fold_from_name(way(p, "reduce", kFolds));
+  std::vector<ValueId> folded = p.operands();
+  std::vector<int> over = p.axes();
+  std::vector<ValueId> results;
+  declared_result(p, "reduce", [&](const TensorType& t) {
+    results = p.builder().reduce(fold, std::move(folded), std::move(over), t.dtype);
+    return results[0];
+  });
+  return results;
 }
 
 ValueId cumulative(Parser& p) {
-  const Combine how = combine(p, "cumulative", {"add", "mul", "max", "min"});
+  const Combine how = *combine_from_name(way(p, "cumulative", {"add", "mul", "max", "min"}));
   const ValueId x = p.value();
   const std::vector<int> along = p.axes();
   if (along.size() != 1) throw Error(ErrorCode::wrong_arity, p.scope.location, "cumulative: runs along one axis");
@@ -146,31 +159,6 @@ ValueId as_size(Parser& p) {
 ValueId einsum(Parser& p) {
   const std::string subscripts = p.in.expect(Token::Kind::string, "the subscripts in quotes").text;
   return linalg::einsum(p.builder(), subscripts, p.operands());
-}
-
-/// `fold argmax %places, %x [1] : i64`: the type is that of the first result.
-std::vector<ValueId> fold(Parser& p) {
-  const Token token = p.in.expect(Token::Kind::name, "the name of a fold");
-  const std::optional<Fold> fold = fold_from_name(token.text);
-  if (!fold) {
-    std::vector<std::string> names;
-    for (Fold known : all_folds()) names.emplace_back(facts(known).name);
-    throw unknown(p.in, token, "fold", "", names, ErrorCode::unknown_name).help(join(names, ", "));
-  }
-  std::vector<ValueId> folded = p.operands();
-  std::vector<int> over = p.axes();
-  const Token start = p.in.peek(1);  // behind the colon
-  std::vector<ValueId> results;
-  declared_result(p, "fold", [&](const TensorType& t) {
-    results = p.builder().fold(*fold, std::move(folded), std::move(over), t.dtype);
-    const DType dtype = p.type(results[0]).dtype;
-    if (dtype != t.dtype) {
-      throw Error(ErrorCode::wrong_dtype, p.in.location(start),
-                  str("fold ", token.text, ": the first result is ", dtype_name(dtype), ", not ", dtype_name(t.dtype)));
-    }
-    return results[0];
-  });
-  return results;
 }
 
 std::vector<ValueId> compress(Parser& p) {
@@ -240,7 +228,6 @@ constexpr NamedRule kRules[] = {
     {"gather", one<gather>},
     {"iota", one<iota>},
     {"literal", one<literal>},
-    {"reduce", one<reduce>},
     {"reshape", one<reshape>},
     {"scatter", one<scatter>},
     {"size", one<size>},
@@ -249,7 +236,7 @@ constexpr NamedRule kRules[] = {
     {"update", one<update>},
     {"host_call", host_call},
     {"compress", compress},
-    {"fold", fold},
+    {"reduce", reduce},
     {"cond", cond},
     {"loop", loop},
 };

@@ -226,8 +226,7 @@ class Printer {
 
   static bool ends_in_type(Op op) {
     return op == Op::literal || op == Op::cast || op == Op::broadcast || op == Op::reshape || op == Op::reduce ||
-           op == Op::fold || op == Op::cumulative || op == Op::iota || op == Op::as_size || op == Op::compress ||
-           op == Op::host_call;
+           op == Op::cumulative || op == Op::iota || op == Op::as_size || op == Op::compress || op == Op::host_call;
   }
 
   std::string item(const IndexItem& item) {
@@ -275,8 +274,7 @@ class Printer {
         return str(name(), node.in_place == InPlace::required ? "! " : " ", combine_name(node.combine), " ",
                    indexed(node), ", ", values_[node.operands[1]]);
       case Op::reduce:
-        return str("reduce ", combine_name(node.combine), " ", operands(node), " ", axes(), " : ", result_type());
-      case Op::fold: return str("fold ", facts(node.fold).name, " ", operands(node), " ", axes(), " : ", result_type());
+        return str("reduce ", facts(node.fold).name, " ", operands(node), " ", axes(), " : ", result_type());
       case Op::cumulative:
         return str("cumulative ", combine_name(node.combine), " ", operands(node), " ", axes(), " : ", result_type());
       case Op::concat: return str("concat ", node.axes[0], " ", operands(node));

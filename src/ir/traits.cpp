@@ -22,7 +22,6 @@ bool may_fail(const Graph& graph, const Node& node) {
     case Op::slice:
     case Op::update:
     case Op::reduce:
-    case Op::fold:
     case Op::cumulative:
     case Op::concat:
     case Op::iota:
@@ -43,7 +42,6 @@ bool is_always_stored(const Node& node) {
   switch (node.op) {
     case Op::update:
     case Op::scatter:
-    case Op::fold:
     case Op::cumulative:
     case Op::compress:
     case Op::concat:
@@ -72,7 +70,10 @@ bool is_always_stored(const Node& node) {
 
 bool has_one_element(const TensorType& type) { return type.dtype != DType::opaque && all_one(type.dims); }
 
-Fold fold_of(const Node& reduction) { return reduction.op == Op::reduce ? fold_by(reduction.combine) : reduction.fold; }
+std::optional<Combine> combines_elements(const Node& node) {
+  if (node.op != Op::reduce || !facts(node.fold).has_one_state()) return std::nullopt;
+  return combine_of(node.fold, 0);
+}
 
 bool is_short(const Graph& graph, const Node& reduction, int64_t most) {
   int64_t count = 1;

@@ -32,8 +32,12 @@ bool has_one_element(const TensorType& type);
 /// Is it always stored in memory, whoever reads it? (For a reduction, a reshape and a literal the fuser decides.)
 bool is_always_stored(const Node& node);
 
-/// Returns the row of a reduction (ops/folds.def): for a reduce the one of one state that combines so.
-Fold fold_of(const Node& reduction);
+/// Is it a reduce by the fold?
+inline bool reduces_by(const Node& node, Fold fold) { return node.op == Op::reduce && node.fold == fold; }
+
+/// Returns how a reduce makes one element of two. Nothing for other nodes, and where a state is more than an element,
+/// as of an argmax.
+std::optional<Combine> combines_elements(const Node& node);
 
 /// Is the number of points that the reduction folds into each element known to be at most `most`?
 bool is_short(const Graph& graph, const Node& reduction, int64_t most);

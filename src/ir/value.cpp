@@ -192,13 +192,13 @@ Value prod(const Operand& x, const Along& along, Keep keep) {
 
 Value max(const Operand& x, const Along& along, Keep keep) {
   return made("max", x, [&](GraphBuilder& b, ValueId v) {
-    return reduce(b, Combine::max, v, along.axes, b.type(v).dtype, keep, "max");
+    return reduce(b, Fold::max, v, along.axes, b.type(v).dtype, keep, "max");
   });
 }
 
 Value min(const Operand& x, const Along& along, Keep keep) {
   return made("min", x, [&](GraphBuilder& b, ValueId v) {
-    return reduce(b, Combine::min, v, along.axes, b.type(v).dtype, keep, "min");
+    return reduce(b, Fold::min, v, along.axes, b.type(v).dtype, keep, "min");
   });
 }
 

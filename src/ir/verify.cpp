@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/region.h"
+#include "ir/traits.h"
 #include "ir/verifier.h"
 
 namespace inlay::verifier {
@@ -28,10 +29,9 @@ Arity arity_of(const Node& node) {
     case Op::flip:
     case Op::diagonal:
     case Op::slice:
-    case Op::reduce:
     case Op::cumulative:
     case Op::as_size: return {1, 1};
-    case Op::fold: return {facts(node.fold).num_operands(), facts(node.fold).num_operands()};
+    case Op::reduce: return {facts(node.fold).num_operands(), facts(node.fold).num_operands()};
     case Op::compress: return {1, kAny};
     case Op::gather: return {2, kAny};
     case Op::update: return {2, 2};
@@ -160,9 +160,10 @@ class Verifier {
     for (ValueId v : node.results) check_symbols(v);
     if (node.op == Op::host_call) return;
     if (is_region(node.op)) return check_region(graph_, sizes_, node, findings_);
-    const std::size_t num_results = node.op == Op::library ? facts(node.library).signature.results.size()
-                                    : node.op == Op::fold  ? facts(node.fold).num_stored
-                                                           : 1;
+    if (reduces_by(node, Fold::none)) return findings_.fail(name, node.location, "names no fold");
+    const std::size_t num_results = node.op == Op::library  ? facts(node.library).signature.results.size()
+                                    : node.op == Op::reduce ? facts(node.fold).num_stored
+                                                            : 1;
     if (node.results.size() != num_results && node.op != Op::compress) {
       return findings_.fail(name, node.location, str("has ", node.results.size(), " results"));
     }

@@ -93,8 +93,7 @@ void diagonal(OpCheck& c) {
 }
 
 void reduction(OpCheck& c) {
-  const Fold fold = fold_of(c.node);
-  if (fold == Fold::none) return c.fail("names no fold");
+  const Fold fold = c.node.fold;
   const FoldFacts& row = facts(fold);
   const TensorType& from = c.type(c.node.operands.back());
   if (!check_axes(c, c.node.axes, from.rank())) return;
@@ -220,8 +219,7 @@ void check_op(OpCheck& c) {
     case Op::gather: return check_read(c);
     case Op::update:
     case Op::scatter: return check_write(c);
-    case Op::reduce:
-    case Op::fold: return reduction(c);
+    case Op::reduce: return reduction(c);
     case Op::cumulative: return cumulative(c);
     case Op::concat: return concat(c);
     case Op::iota: return c.require(c.result().rank() == 1, "iota makes rank 1");

@@ -71,8 +71,8 @@ TEST(VerifyGraph, Types) {
               ElementsAre("%e: operand 0 f64[n, 3] does not stretch to f64[n, 4]"));
   EXPECT_THAT(broken([](Graph& g) { type(g, "r").dims[0] = 4; }),
               Contains("%r: its type is f64[4]; its operands make f64[n]"));
-  EXPECT_THAT(broken([](Graph& g) { node(g, "r").combine = Combine::and_; }), ElementsAre("%r: and cannot be f64"));
-  EXPECT_THAT(broken([](Graph& g) { node(g, "r").combine = Combine::set; }), ElementsAre("%r: names no fold"));
+  EXPECT_THAT(broken([](Graph& g) { node(g, "r").fold = Fold::and_; }), ElementsAre("%r: and cannot be f64"));
+  EXPECT_THAT(broken([](Graph& g) { node(g, "r").fold = Fold::none; }), ElementsAre("reduce: names no fold"));
   EXPECT_THAT(broken([](Graph& g) { type(g, "m").dims = {3}; }),
               ElementsAre("%m: its type is f64[3]; its operands make f64[3, 3]"));
   EXPECT_THAT(broken([](Graph& g) { node(g, "e").operands.push_back(value(g, "x")); }),

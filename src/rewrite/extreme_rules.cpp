@@ -1,4 +1,5 @@
 // Maxima and minima of negated values.
+#include "ir/traits.h"
 #include "rewrite/node_rules.h"
 
 namespace inlay::rewrite {
@@ -38,8 +39,9 @@ std::optional<ValueId> extreme_of_negated(Simplifier& simplifier, const Node& no
   const Node* reshape = made_by(simplifier, outer->value, Op::reshape);
   // The new node checks again that there is an element.
   const Node* reduce = graph.node_of(reshape ? reshape->operands[0] : outer->value);
-  if (!reduce || reduce->op != Op::reduce || (reduce->combine != Combine::max && reduce->combine != Combine::min))
-    return std::nullopt;
+  if (!reduce) return std::nullopt;
+  const bool is_max = reduces_by(*reduce, Fold::max);
+  if (!is_max && !reduces_by(*reduce, Fold::min)) return std::nullopt;
   if (simplifier.num_readers(outer->value) > 1 || simplifier.num_readers(reduce->results[0]) > 1)
     return std::nullopt;  // both extremes would be computed
   const Node* inner_node = made_by(simplifier, reduce->operands[0], Op::scalar);
@@ -47,7 +49,7 @@ std::optional<ValueId> extreme_of_negated(Simplifier& simplifier, const Node& no
   if (!inner || (inner->factor && outer->factor) || !simplifier.fires()) return std::nullopt;
 
   Node out = unary(Op::reduce, ValueId());
-  out.combine = reduce->combine == Combine::max ? Combine::min : Combine::max;
+  out.fold = is_max ? Fold::min : Fold::max;
   out.axes = reduce->axes;
   const TensorType reduced = graph.type(reduce->results[0]), shown = graph.type(outer->value);
   out.operands = {inner->factor ? times_negative(simplifier, inner->value, *inner) : inner->value};

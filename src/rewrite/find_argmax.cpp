@@ -13,7 +13,7 @@ class ArgMaxMatcher {
 
   std::optional<FoundFold> match(const Node& reduce) {
     const DType dtype = graph_.type(reduce.results[0]).dtype;
-    if (reduce.op != Op::reduce || reduce.combine != Combine::min || dtype != DType::i64) return std::nullopt;
+    if (!reduces_by(reduce, Fold::min) || dtype != DType::i64) return std::nullopt;
     const Node* select = in_.scalar(reduce.operands[0], ScalarOp::select_);
     if (!select || graph_.type(select->results[0]).dtype != DType::i64) return std::nullopt;
     const auto [found, number, never] = std::tuple(select->operands[0], select->operands[1], select->operands[2]);
@@ -22,7 +22,7 @@ class ArgMaxMatcher {
                           literal->elements[0] == identity_of(Combine::min, DType::i64);
     const ValueId extreme = is_never ? extreme_found(found, reduce) : ValueId();
     if (!extreme.valid() || !is_made_of_sizes(number)) return std::nullopt;
-    const bool is_max = graph_.node_of(extreme)->combine == Combine::max;
+    const bool is_max = reduces_by(*graph_.node_of(extreme), Fold::max);
     return FoundFold{is_max ? Fold::argmax : Fold::argmin, extreme, graph_.node_of(extreme)->operands[0], number};
   }
 
@@ -61,9 +61,9 @@ class ArgMaxMatcher {
       kept = view->operands[0];
     }
     const Node* extreme = graph_.node_of(kept);
-    const bool is_it = extreme && extreme->op == Op::reduce && extreme->operands[0] == x &&
-                       extreme->axes == reduce.axes && graph_.type(kept).dtype == type.dtype &&
-                       (extreme->combine == Combine::max || extreme->combine == Combine::min);
+    const bool is_it = extreme && (reduces_by(*extreme, Fold::max) || reduces_by(*extreme, Fold::min)) &&
+                       extreme->operands[0] == x && extreme->axes == reduce.axes &&
+                       graph_.type(kept).dtype == type.dtype;
     return is_it && accepts(ScalarOp::gt_, type.dtype) ? kept : ValueId();
   }
 

@@ -113,8 +113,8 @@ class FoldFinder {
 
   std::optional<FoundFold> match(const Node& node) {
     const DType dtype = graph_.type(node.results[0]).dtype;
-    const bool is_place = node.combine == Combine::min && dtype == DType::i64;
-    const bool is_sum = node.combine == Combine::add && (dtype == DType::f32 || dtype == DType::f64);
+    const bool is_place = node.fold == Fold::min && dtype == DType::i64;
+    const bool is_sum = node.fold == Fold::add && (dtype == DType::f32 || dtype == DType::f64);
     if (!is_place && !is_sum) return std::nullopt;
     if (is_short(graph_, node, context_.options().max_short_side)) return std::nullopt;
     if (uses_.size() == 0) uses_ = count_uses(graph_);
@@ -170,7 +170,7 @@ class FoldFinder {
     operands.push_back(out[found.x]);
     const DType real = graph_.type(graph_.nodes[opener].results[0]).dtype;
     const std::size_t num_checks = out.graph().checks.size();
-    std::vector<ValueId> states = out.builder().fold(found.fold, std::move(operands), graph_.nodes[n].axes, real);
+    std::vector<ValueId> states = out.builder().reduce(found.fold, std::move(operands), graph_.nodes[n].axes, real);
     out.builder().forget_checks(num_checks);
     return states;
   }
@@ -212,7 +212,7 @@ class FoldFinder {
   static ValueId squares(GraphBuilder& b, ValueId x, ValueId sum, DType dtype) {
     std::vector<int> axes;
     for (int axis = 0; axis < b.type(x).rank(); ++axis) axes.push_back(axis);
-    const ValueId folded = b.fold(Fold::moments, {x}, std::move(axes), dtype)[0];
+    const ValueId folded = b.reduce(Fold::moments, x, std::move(axes), dtype);
     const ValueId too_large =
         b.scalar(ScalarOp::and_, {b.scalar(ScalarOp::isfinite_, {sum}), b.scalar(ScalarOp::isnan_, {folded})});
     const ValueId infinity = b.literal(Literal::of_float(dtype, std::numeric_limits<double>::infinity()));

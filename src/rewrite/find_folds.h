@@ -7,10 +7,10 @@
 
 namespace inlay::rewrite {
 
-/// Returns the graph with Op::fold for three patterns: a maximum or minimum and its first index; the maximum and the
-/// sum of exp(x - max), which become one loop; and the sum of (x - mean)^2, which then needs no mean beforehand. The
-/// last two are only found for whole arrays of many points, and only if nothing else reads what is summed. Nothing if
-/// there is none.
+/// Returns the graph with one reduce for each of three patterns: a maximum or minimum and its first index; the maximum
+/// and the sum of exp(x - max), which become one loop; and the sum of (x - mean)^2, which then needs no mean
+/// beforehand. The last two are only found for whole arrays of many points, and only if nothing else reads what is
+/// summed. Nothing if there is none.
 std::optional<Graph> find_folds(const Graph& graph, PassContext& context);
 
 }  // namespace inlay::rewrite

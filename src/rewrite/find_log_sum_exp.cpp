@@ -43,7 +43,7 @@ class LogSumExpMatcher {
 
   bool is_greatest_of(ValueId x, ValueId v) const {
     const Node* node = graph_.node_of(v);
-    return node && in_.is_whole(*node) && node->combine == Combine::max && node->operands[0] == x &&
+    return node && in_.is_whole(*node) && node->fold == Fold::max && node->operands[0] == x &&
            graph_.type(v).dtype == graph_.type(x).dtype;
   }
 

@@ -62,7 +62,7 @@ class VarianceMatcher {
       return quotient_of(node->operands[0], least);
     }
     if (node->op == Op::reduce) {
-      const bool is_sum = in_.is_whole(*node) && node->combine == Combine::add;
+      const bool is_sum = in_.is_whole(*node) && node->fold == Fold::add;
       return is_sum ? std::optional(Quotient{v, 1}) : std::nullopt;
     }
     if (node->op != Op::scalar) return std::nullopt;

@@ -18,7 +18,6 @@ bool computes(const Node& node) {
     case Op::library:
     case Op::update:
     case Op::reduce:
-    case Op::fold:
     case Op::cumulative:
     case Op::concat: return true;
     default: return false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "ir/traits.h"
 #include "rewrite/fold_literal.h"
 #include "rewrite/node_rules.h"
 
@@ -208,8 +209,10 @@ std::optional<ValueId> concat_of_literals(Simplifier& simplifier, const Node& no
 std::optional<ValueId> reduce_of_literal(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const std::optional<Known> x = known(simplifier, node.operands[0]);
   if (!x || x->elements.empty() || type.dtype == DType::opaque) return std::nullopt;
+  const std::optional<Combine> combine = combines_elements(node);
+  if (!combine) return std::nullopt;
   Known out{*short_dims(type.dims), {}};
-  out.elements.assign(static_cast<std::size_t>(num_elements(out.dims)), identity_of(node.combine, type.dtype));
+  out.elements.assign(static_cast<std::size_t>(num_elements(out.dims)), identity_of(*combine, type.dtype));
   bool all_known = true;
   for_each(x->dims, [&](const Position& at) {
     int64_t index = 0;
@@ -220,7 +223,7 @@ std::optional<ValueId> reduce_of_literal(Simplifier& simplifier, const Node& nod
     Literal& sum = out.elements[static_cast<std::size_t>(index)];
     const std::optional<Literal> next = fold_cast(element(*x, at), type.dtype);
     const Literal pair[] = {sum, next.value_or(sum)};
-    const std::optional<Literal> both = next ? fold_scalar(combine_op(node.combine), pair) : std::nullopt;
+    const std::optional<Literal> both = next ? fold_scalar(combine_op(*combine), pair) : std::nullopt;
     all_known = all_known && both;
     sum = both.value_or(sum);
   });

@@ -33,7 +33,6 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::gather: return builder.gather(operands[0], node.index, node.text);
       case Op::update: return builder.update(node.combine, operands[0], node.index, operands[1], node.in_place);
       case Op::scatter: return builder.scatter(node.combine, operands[0], node.index, operands[1], node.in_place);
-      case Op::reduce: return builder.reduce(node.combine, operands[0], node.axes, types[0].dtype);
       case Op::cumulative: return builder.cumulative(node.combine, operands[0], node.axes[0], types[0].dtype);
       case Op::concat: return builder.concat(operands, node.axes[0]);
       case Op::iota: return builder.iota(types[0].dims[0], types[0].dtype);
@@ -42,7 +41,7 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::assert_:
         return builder.assert_that(operands[0], operands[1], node.text, node.error,
                                    {operands.begin() + 2, operands.end()});
-      case Op::fold:
+      case Op::reduce:
       case Op::compress:
       case Op::library:
       case Op::host_call:
@@ -62,9 +61,7 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
   }
   if (node.op == Op::compress) return builder.compress(operands[0], {operands.begin() + 1, operands.end()}, node.size);
   if (node.op == Op::host_call) return builder.host_call(node.text, node.host_function, operands, std::move(types));
-  if (node.op == Op::fold) {
-    return builder.fold(node.fold, {operands.begin(), operands.end()}, node.axes, types[0].dtype);
-  }
+  if (node.op == Op::reduce) return builder.reduce(node.fold, operands, node.axes, types[0].dtype);
   if (node.op == Op::library) return builder.library(node.library, operands, node.library_options);
   return {one()};
 }

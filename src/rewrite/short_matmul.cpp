@@ -32,7 +32,7 @@ ValueId sum_of_products(GraphBuilder& builder, ValueId a, ValueId b) {
     a = builder.reshape(a, std::move(dims));
   }
   const ValueId products = builder.scalar(ScalarOp::mul_, {a, b});
-  return builder.reduce(Combine::add, products, {left.rank() - 1}, left.dtype);
+  return builder.reduce(Fold::add, products, {left.rank() - 1}, left.dtype);
 }
 
 }  // namespace

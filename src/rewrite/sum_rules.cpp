@@ -10,11 +10,12 @@ namespace {
 /// reduce(reduce(x)) -> reduce(x) of integers, where the order does not matter.
 std::optional<ValueId> reduce_of_reduce(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::reduce);
-  if (!inner || inner->combine != node.combine || is_float(type.dtype) || is_complex(type.dtype)) return std::nullopt;
+  if (!inner || !combines_elements(node) || inner->fold != node.fold || is_float(type.dtype) || is_complex(type.dtype))
+    return std::nullopt;
   if (simplifier.graph().type(node.operands[0]).dtype != type.dtype) return std::nullopt;
   const std::vector<Dim>& dims = simplifier.graph().type(inner->operands[0]).dims;
   Node out = unary(Op::reduce, inner->operands[0]);
-  out.combine = node.combine;
+  out.fold = node.fold;
   out.axes = inner->axes;
   int kept = 0;
   for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
@@ -24,7 +25,7 @@ std::optional<ValueId> reduce_of_reduce(Simplifier& simplifier, const Node& node
   std::ranges::sort(out.axes);
   // max and min of no elements are errors, and must stay errors.
   const bool may_be_empty = std::ranges::any_of(dims, [](const Dim& dim) { return !at_most(1, dim); });
-  if (may_be_empty && facts(fold_of(node)).needs_a_point()) return std::nullopt;
+  if (may_be_empty && facts(node.fold).needs_a_point()) return std::nullopt;
   if (!simplifier.fires()) return std::nullopt;
   return simplifier.make(out, type);
 }
@@ -46,7 +47,7 @@ ValueId without_views(Simplifier& simplifier, ValueId v) {
 
 bool is_sum_of(Simplifier& simplifier, ValueId sum, ValueId of) {
   const Node* node = simplifier.graph().node_of(without_views(simplifier, sum));
-  return node && node->op == Op::reduce && node->combine == Combine::add && node->operands[0] == of;
+  return node && reduces_by(*node, Fold::add) && node->operands[0] == of;
 }
 
 /// log(exp(x) / sum(exp(x))) -> x - log(sum(exp(x))): finite where the quotient underflows. A vector divided by its one
@@ -76,7 +77,7 @@ std::optional<ValueId> log_of_softmax(Simplifier& simplifier, const Node& node, 
 
 bool is_greatest(Simplifier& simplifier, ValueId v) {
   const Node* node = simplifier.graph().node_of(without_views(simplifier, v));
-  return node && node->op == Op::reduce && node->combine == Combine::max;
+  return node && reduces_by(*node, Fold::max);
 }
 
 /// Is it x - max(x), or x - where(isfinite(max(x)), max(x), 0), as careful users write it? Then nothing overflows.
@@ -95,7 +96,7 @@ std::optional<ValueId> log_sum_exp(Simplifier& simplifier, const Node& node, con
   if (node.scalar != ScalarOp::log_) return std::nullopt;
   const ValueId summed = without_views(simplifier, node.operands[0]);
   const Node* sum = simplifier.graph().node_of(summed);
-  if (!sum || sum->op != Op::reduce || sum->combine != Combine::add) return std::nullopt;
+  if (!sum || !reduces_by(*sum, Fold::add)) return std::nullopt;
   const Node* exp = scalar_node(simplifier, sum->operands[0], ScalarOp::exp_);
   const TensorType sum_type = simplifier.graph().type(summed);
   if (!exp || !is_float(sum_type.dtype) || sum_type.dtype != simplifier.graph().type(exp->operands[0]).dtype)
@@ -112,11 +113,11 @@ std::optional<ValueId> log_sum_exp(Simplifier& simplifier, const Node& node, con
   if (product(type.dims) != product(sum_type.dims) || !simplifier.fires()) return std::nullopt;
 
   GraphBuilder& b = simplifier.builder();
-  const ValueId greatest = b.reduce(Combine::max, x, axes, sum_type.dtype);
+  const ValueId greatest = b.reduce(Fold::max, x, axes, sum_type.dtype);
   const ValueId zero = b.literal(Literal::of(sum_type.dtype, 0));
   const ValueId centre = b.scalar(ScalarOp::select_, {b.scalar(ScalarOp::isfinite_, {greatest}), greatest, zero});
   const ValueId centred = b.scalar(ScalarOp::sub_, {x, b.reshape(centre, kept)});
-  const ValueId stable = b.reduce(Combine::add, b.scalar(ScalarOp::exp_, {centred}), axes, sum_type.dtype);
+  const ValueId stable = b.reduce(Fold::add, b.scalar(ScalarOp::exp_, {centred}), axes, sum_type.dtype);
   const ValueId out = b.scalar(ScalarOp::add_, {b.scalar(ScalarOp::log_, {stable}), centre});
   return b.reshape(out, type.dims);
 }

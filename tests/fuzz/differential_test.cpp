@@ -11,6 +11,7 @@
 #include "compiler/backends.h"
 #include "host_functions.h"
 #include "ir/text.h"
+#include "ir/traits.h"
 #include "ir/verify.h"
 #include "judges.h"
 #include "oracle/reference/evaluate.h"
@@ -65,6 +66,13 @@ class Sensitivity {
     }
   }
 
+  /// Is each state an element, or the place of one?
+  static bool finds_an_element(Fold fold) {
+    return std::ranges::all_of(facts(fold).states, [](const FoldState& state) {
+      return state.combine == Combine::max || state.combine == Combine::min;
+    });
+  }
+
   /// The size and the direction of a complex number are rounded.
   static bool moves_elements_only(const Graph& graph, const Node& node) {
     switch (node.op) {
@@ -78,10 +86,9 @@ class Sensitivity {
                node.scalar == ScalarOp::ceil_ || node.scalar == ScalarOp::round_ || node.scalar == ScalarOp::trunc_;
       case Op::update:
       case Op::scatter:
-      case Op::reduce:
       case Op::cumulative:
         return node.combine == Combine::set || node.combine == Combine::max || node.combine == Combine::min;
-      case Op::fold: return node.fold == Fold::argmax || node.fold == Fold::argmin;
+      case Op::reduce: return finds_an_element(node.fold);
       case Op::library: return node.library == LibraryOp::sort;
       case Op::cast: return false;
       default: return true;
@@ -90,10 +97,9 @@ class Sensitivity {
 
   /// The greatest of 0.0 and -0.0 is either, and what divides by it an infinity of either sign.
   static bool has_zeros_of_either_sign(const Node& node) {
-    if (node.op == Op::fold) return node.fold == Fold::argmax || node.fold == Fold::argmin;
+    if (node.op == Op::reduce) return finds_an_element(node.fold);
     if (node.op == Op::scalar) return node.scalar == ScalarOp::max_ || node.scalar == ScalarOp::min_;
-    const bool combines =
-        node.op == Op::update || node.op == Op::scatter || node.op == Op::reduce || node.op == Op::cumulative;
+    const bool combines = node.op == Op::update || node.op == Op::scatter || node.op == Op::cumulative;
     return combines && (node.combine == Combine::max || node.combine == Combine::min);
   }
 
@@ -164,7 +170,7 @@ class Sensitivity {
   /// May a product of many numbers become infinite or 0 on its way in one order, and stay in range in another? Then it
   /// is anything: infinity times 0 is NaN, and what 0 came to first is 0.
   bool leaves_range(const Node& node, DType dtype) const {
-    const bool is_product = (node.op == Op::reduce || node.op == Op::cumulative) && node.combine == Combine::mul;
+    const bool is_product = reduces_by(node, Fold::mul) || (node.op == Op::cumulative && node.combine == Combine::mul);
     if (!is_product) return false;
     double above_one = 0, below_one = 0;  // powers of 2
     for (double x : tool::numbers_of(plain_[node.operands[0]])) {

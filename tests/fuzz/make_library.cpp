@@ -206,7 +206,7 @@ void GraphMaker::orthogonal(ValueId a, ValueId m) {
     // Whatever the order of columns of nearly one length: the size of the determinant.
     const ValueId r = diagonal(builder_.library(LibraryOp::qr_raw_pivoted, {a})[0], 0);
     const ValueId sizes = builder_.scalar(ScalarOp::abs_, {r});
-    return add(builder_.reduce(Combine::mul, sizes, {type(r).rank() - 1}, type(sizes).dtype), false);
+    return add(builder_.reduce(Fold::mul, sizes, {type(r).rank() - 1}, type(sizes).dtype), false);
   }
   if (chance(20)) {
     const std::vector<ValueId> parts = builder_.library(LibraryOp::qr_raw, {a});
@@ -264,7 +264,7 @@ void GraphMaker::qz(ValueId a, ValueId m) {
   add(linalg::matmul(builder_, linalg::matmul(builder_, q, parts[chance(50) ? 0 : 1]), adjoint(z)), false);
   if (is_first || options != 0) return;
   // The determinant of a, of one order or another: its size.
-  add(builder_.reduce(Combine::mul, parts[3], {type(parts[3]).rank() - 1}, type(parts[3]).dtype), false);
+  add(builder_.reduce(Fold::mul, parts[3], {type(parts[3]).rank() - 1}, type(parts[3]).dtype), false);
 }
 
 void GraphMaker::singular(ValueId m) {
@@ -285,8 +285,7 @@ void GraphMaker::eigenvalues(ValueId a) {
   switch (draw(0, 3)) {
     case 0: return add(call(LibraryOp::eigvalsh, {a}, upper), false);
     case 1:
-      return add(builder_.reduce(Combine::add, call(LibraryOp::eigvals, {a}), {last}, complex_of(type(a).dtype)),
-                 false);
+      return add(builder_.reduce(Fold::add, call(LibraryOp::eigvals, {a}), {last}, complex_of(type(a).dtype)), false);
     case 2: {  // in any order, of any phase: a @ v and v * w
       const std::vector<ValueId> parts = builder_.library(LibraryOp::eig, {a});
       const ValueId left = linalg::matmul(builder_, builder_.cast(a, type(parts[1]).dtype), parts[1]);

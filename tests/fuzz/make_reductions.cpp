@@ -25,7 +25,7 @@ void GraphMaker::reduced() {
     // Beside its place the extreme itself is asked now and then: one fold gives both.
     const bool greatest = chance(50);
     const ValueId v = use(*x);
-    if (chance(50)) add(builder_.reduce(greatest ? Combine::max : Combine::min, v, axes, type(v).dtype), true);
+    if (chance(50)) add(builder_.reduce(greatest ? Fold::max : Fold::min, v, axes, type(v).dtype), true);
     return add(composed(greatest ? "argmax" : "argmin", *x, {}, named), true);
   }
   if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
@@ -40,9 +40,9 @@ void GraphMaker::reduced() {
 ValueId GraphMaker::sum_of_exponentials(ValueId x) {
   std::vector<int> axes;
   for (int axis = 0; axis < type(x).rank(); ++axis) axes.push_back(axis);
-  const ValueId greatest = builder_.reduce(Combine::max, x, axes, type(x).dtype);
+  const ValueId greatest = builder_.reduce(Fold::max, x, axes, type(x).dtype);
   const ValueId power = builder_.scalar(ScalarOp::exp_, {builder_.scalar(ScalarOp::sub_, {x, greatest})});
-  return builder_.reduce(Combine::add, power, axes, type(x).dtype);
+  return builder_.reduce(Fold::add, power, axes, type(x).dtype);
 }
 
 /// x less its mean, over the root of 1 and what that differs by: squares are folded with the sum. Now and then they are
@@ -51,7 +51,7 @@ ValueId GraphMaker::less_its_mean(ValueId x) {
   const auto scalar = [&](ScalarOp op, ValueId a, ValueId b) { return builder_.scalar(op, {a, b}); };
   std::vector<int> axes;
   for (int axis = 0; axis < type(x).rank(); ++axis) axes.push_back(axis);
-  const auto sum = [&](ValueId v) { return builder_.reduce(Combine::add, v, axes, type(v).dtype); };
+  const auto sum = [&](ValueId v) { return builder_.reduce(Fold::add, v, axes, type(v).dtype); };
   const DType dtype = type(x).dtype;
   const Dim points = product(type(x).dims);
   const ValueId count = builder_.cast(builder_.size(chance(80) ? points : points + 1), dtype);
@@ -67,7 +67,7 @@ ValueId GraphMaker::rows_less_their_sums(ValueId x) {
   const TensorType rows = type(x);
   std::vector<Dim> column = rows.dims;
   column.back() = 1;
-  const ValueId sums = builder_.reduce(Combine::add, x, {rows.rank() - 1}, rows.dtype);
+  const ValueId sums = builder_.reduce(Fold::add, x, {rows.rank() - 1}, rows.dtype);
   return builder_.scalar(ScalarOp::sub_, {x, builder_.reshape(sums, column)});
 }
 
@@ -82,16 +82,16 @@ void GraphMaker::reduce() {
     axes.push_back(axis);
     count *= size_of(from.dims[axis]);
   }
-  const auto combine = of(std::vector<Combine>{Combine::add, Combine::add, Combine::add, Combine::mul, Combine::max,
-                                               Combine::min, Combine::and_, Combine::or_, Combine::xor_});
-  const bool extreme = combine == Combine::max || combine == Combine::min;
+  const auto fold = of(std::vector<Fold>{Fold::add, Fold::add, Fold::add, Fold::mul, Fold::max, Fold::min, Fold::and_,
+                                         Fold::or_, Fold::xor_});
+  const bool extreme = facts(fold).needs_a_point();
   const bool never_any = std::ranges::any_of(axes, [&](int axis) { return from.dims[axis].is(0); });
   if (extreme && (never_any || (count == 0 && !may_fail()))) return;
   DType accumulator = from.dtype;
-  if (combine == Combine::add && !is_inexact(from.dtype)) accumulator = DType::i64;
-  if (combine == Combine::add && from.dtype == DType::f32 && chance(50)) accumulator = DType::f64;
-  if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
-  ValueId v = builder_.reduce(combine, use(*x), axes, accumulator);
+  if (fold == Fold::add && !is_inexact(from.dtype)) accumulator = DType::i64;
+  if (fold == Fold::add && from.dtype == DType::f32 && chance(50)) accumulator = DType::f64;
+  if (!accepts(facts(fold).states[0].dtype, accumulator) || order_shows(combine_of(fold, 0), accumulator)) return;
+  ValueId v = builder_.reduce(fold, use(*x), axes, accumulator);
   if (chance(30)) {
     std::vector<Dim> kept = from.dims;
     for (int axis : axes) kept[static_cast<std::size_t>(axis)] = 1;
@@ -125,8 +125,8 @@ void GraphMaker::fold() {
   }
   operands.resize(facts(fold).num_operands(), folded);
   // (The sum of an f32 in f64 is as good as exp in f32, which the comparison does not know.)
-  const DType real = type(folded).dtype;
-  for (ValueId state : builder_.fold(fold, std::move(operands), std::move(axes), real)) add(state, has_place);
+  const DType first = has_place ? DType::i64 : type(folded).dtype;
+  for (ValueId state : builder_.reduce(fold, std::move(operands), std::move(axes), first)) add(state, has_place);
 }
 
 void GraphMaker::cumulative() {

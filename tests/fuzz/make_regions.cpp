@@ -18,7 +18,7 @@ void GraphMaker::host_call() {
     symbol_sizes_.push_back(0);
     const ValueId v = builder_.host_call("positive", host_functions_++, {use(*x)}, {result})[0];
     give_out(builder_.scalar(ScalarOp::exp_, {v}));
-    const ValueId sum = builder_.reduce(Combine::add, v, {0}, DType::f64);
+    const ValueId sum = builder_.reduce(Fold::add, v, {0}, DType::f64);
     depth_ == 0 ? builder_.output(sum) : add(sum, false);
     ++nodes_;
     return;

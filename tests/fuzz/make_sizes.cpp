@@ -21,7 +21,7 @@ void GraphMaker::give_out(ValueId v) {
   std::vector<int> axes;
   for (int axis = 0; axis < type(v).rank(); ++axis) axes.push_back(axis);
   const DType dtype = type(v).dtype;
-  const ValueId sum = builder_.reduce(dtype == DType::boolean ? Combine::or_ : Combine::add, v, axes, dtype);
+  const ValueId sum = builder_.reduce(dtype == DType::boolean ? Fold::or_ : Fold::add, v, axes, dtype);
   add(sum, !is_inexact(dtype));
 }
 
@@ -102,7 +102,7 @@ void GraphMaker::compress() {
     const ValueId one = literal(type(pool_[*base].v).dtype);
     add(builder_.scatter(write_combine(type(one).dtype), use(*base), index, one), !is_inexact(type(one).dtype));
   }
-  if (chance(50)) add(builder_.reduce(Combine::add, where, {0}, DType::i64), true);
+  if (chance(50)) add(builder_.reduce(Fold::add, where, {0}, DType::i64), true);
   if (chance(50)) give_out(builder_.cumulative(Combine::add, where, 0, DType::i64));
   if (chance(50)) give_out(builder_.concat({where, xs[0], where}, 0));
   if (!chance(50)) return;
@@ -148,7 +148,7 @@ void GraphMaker::arange() {
   if (!mask) return;
   std::vector<int> axes;
   for (int axis = 0; axis < type(pool_[*mask].v).rank(); ++axis) axes.push_back(axis);
-  const ValueId count = step_ && chance(50) ? *step_ : builder_.reduce(Combine::add, use(*mask), axes, DType::i64);
+  const ValueId count = step_ && chance(50) ? *step_ : builder_.reduce(Fold::add, use(*mask), axes, DType::i64);
   const DType dtype = of(std::vector<DType>{DType::i64, DType::f64, DType::f32, DType::u8});
   const ValueId step = builder_.literal(Literal::of_integer(DType::i64, of(std::vector<int64_t>{1, 2, 3, -1})));
   const ValueId counted = inlay::arange(builder_, number(-3, 3), count, step, dtype);

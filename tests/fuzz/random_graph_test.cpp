@@ -29,8 +29,8 @@ std::set<std::string> drawn_names() {
       }
       if (node.op == Op::scalar) names.insert(str(op, " ", facts(node.scalar).name));
       if (node.op == Op::library) names.insert(str(op, " ", facts(node.library).name));
-      if (node.op == Op::fold) names.insert(str(op, " ", facts(node.fold).name));
-      if (node.op == Op::reduce || node.op == Op::update || node.op == Op::scatter || node.op == Op::cumulative) {
+      if (node.op == Op::reduce) names.insert(str(op, " ", facts(node.fold).name));
+      if (node.op == Op::update || node.op == Op::scatter || node.op == Op::cumulative) {
         names.insert(str(op, " ", combine_name(node.combine)));
       }
     });
@@ -44,9 +44,7 @@ std::vector<std::string> all_names() {
   for (int op = 0; op < kNumScalarOps; ++op) names.push_back(str("scalar ", facts(static_cast<ScalarOp>(op)).name));
   for (int op = 0; op < kNumLibraryOps; ++op) names.push_back(str("library ", facts(static_cast<LibraryOp>(op)).name));
   for (const char* region : {"cond", "loop"}) names.push_back(str(region, " that finds a size"));
-  for (Fold fold : all_folds()) {
-    names.push_back(str(facts(fold).has_one_state() ? "reduce " : "fold ", facts(fold).name));
-  }
+  for (Fold fold : all_folds()) names.push_back(str("reduce ", facts(fold).name));
   for (const char* combine : {"add", "mul", "max", "min"}) names.push_back(str("cumulative ", combine));
   for (const char* combine : {"set", "add", "mul", "max", "min"}) {
     names.push_back(str("update ", combine));

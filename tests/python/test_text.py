@@ -9,6 +9,7 @@ from pathlib import Path
 import inlay
 import numpy as np
 import pytest
+from inlay._inlay import GraphBuilder
 
 AXPY = """
 graph @main(%a: f64, %x: f64[n], %y: f64[n]) {
@@ -384,3 +385,15 @@ def test_results_that_are_too_large(exception):
 def test_half_a_pair_is_no_text():
     with pytest.raises(ValueError, match="the text is no UTF-8: character 1 is half of a pair"):
         inlay.compile("#\udcff")
+
+
+def test_a_reduction_gives_what_its_fold_does():
+    builder = GraphBuilder()
+    x = builder.param("x", "f64", [builder.symbol("n")])
+    for value in [*builder.reduce("log_sum_exp", [x], [0], "f64"), builder.reduce("add", x, [0], "f64")]:
+        builder.output(value)
+    with pytest.raises(ValueError, match="reduce argmax: takes 2 operands, not 1"):
+        builder.reduce("argmax", [x], [0], "i64")
+    given = np.array([1.0, 3.0, 2.0])
+    powers, greatest, total = inlay.compile(builder.finish().text)(given)
+    np.testing.assert_allclose([powers, greatest, total], [np.exp(given - 3).sum(), 3, 6])

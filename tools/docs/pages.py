@@ -203,7 +203,7 @@ def derivatives(op):
 
 
 def tensor_ops():
-    """Every op of the Graph but literals and scalar ops, with its statement and meaning in docs/text.md."""
+    """Every op of the Graph but literals and scalar ops, with its statements and their meaning in docs/text.md."""
     header = (ROOT / "src" / "ir" / "graph.h").read_text()
     enum = re.search(r"enum class Op : uint8_t \{(.*?)\n\};", header, re.S)[1]
     names = [n.rstrip("_") for n in re.findall(r"^\s*(\w+),?", re.sub(r"//[^\n]*", "", enum), re.M)]
@@ -216,7 +216,7 @@ def tensor_ops():
         found = [row for row in statements if re.search(rf"= {name}\b", row[0])]
         if not found:
             sys.exit(f"docs/text.md has no statement with {name}")
-        rows.append((f"`{name}`", *(cell.replace("](#", "](text.md#") for cell in found[0])))
+        rows += [(f"`{name}`", *(cell.replace("](#", "](text.md#") for cell in row)) for row in found]
     return rows
 
 

@@ -148,10 +148,10 @@ class Evaluator {
   void node(const Node& node) {
     if (node.op == Op::host_call) return host_call(node);
     if (node.op == Op::compress) return compress(node);
-    if (node.op == Op::fold) return fold(node);
     if (is_region(node.op)) return region(node);
     try {
       if (node.op == Op::library) return library(node);
+      if (node.op == Op::reduce) return reduce(node);
       values_[node.results[0]] = result(node);
       if (node.op == Op::as_size) bind_size(node);
     } catch (const Error& error) {
@@ -177,14 +177,13 @@ class Evaluator {
       case Op::gather: return read(node);
       case Op::update:
       case Op::scatter: return write(node);
-      case Op::reduce: return reduce(node.combine, operand(node, 0), node.axes, result_dims(node));
       case Op::cumulative: return cumulative(node.combine, operand(node, 0), node.axes[0]);
       case Op::concat: return concat(operands(node), node.axes[0], result_dims(node));
       case Op::iota: return iota(result_type(node).dtype, result_dims(node));
       case Op::size: return i64({}, {node.size.evaluate(symbols_)});
       case Op::assert_: return assert_that(node);
       case Op::as_size: return operand(node, 0);
-      case Op::fold:
+      case Op::reduce:
       case Op::compress:
       case Op::library:
       case Op::host_call:
@@ -229,9 +228,9 @@ class Evaluator {
     return out;
   }
 
-  void fold(const Node& node) {
+  void reduce(const Node& node) {
     std::vector<Tensor> states =
-        reference::fold(node.fold, operands(node), node.axes, result_dims(node), result_type(node).dtype);
+        reference::reduce(node.fold, operands(node), node.axes, result_dims(node), result_type(node).dtype);
     for (std::size_t r = 0; r < states.size(); ++r) values_[node.results[r]] = std::move(states[r]);
   }
 

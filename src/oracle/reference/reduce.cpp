@@ -17,9 +17,8 @@ Tensor number(const std::vector<int64_t>& dims, const Literal& literal) {
 
 Tensor of(ScalarOp op, const std::vector<Tensor>& operands) { return apply_scalar(op, operands); }
 
-}  // namespace
-
-Tensor reduce(Combine combine, const Tensor& x, std::span<const int> axes, std::vector<int64_t> dims) {
+/// Left to right in row-major order, in the dtype of x.
+Tensor combined(Combine combine, const Tensor& x, std::span<const int> axes, std::vector<int64_t> dims) {
   Tensor out = number(dims, identity_of(combine, x.dtype));
   int64_t next = 0;
   for_each_point(x.dims, [&](std::span<const int64_t> point) {
@@ -32,10 +31,12 @@ Tensor reduce(Combine combine, const Tensor& x, std::span<const int> axes, std::
   return out;
 }
 
-std::vector<Tensor> fold(Fold fold, const std::vector<Tensor>& operands, std::span<const int> axes,
-                         const std::vector<int64_t>& dims, DType first) {
+}  // namespace
+
+std::vector<Tensor> reduce(Fold fold, const std::vector<Tensor>& operands, std::span<const int> axes,
+                           const std::vector<int64_t>& dims, DType first) {
   const Tensor& x = operands.back();
-  const auto reduced = [&](Combine combine, const Tensor& of_x) { return reduce(combine, of_x, axes, dims); };
+  const auto reduced = [&](Combine combine, const Tensor& of_x) { return combined(combine, of_x, axes, dims); };
   const auto spread = [&](const Tensor& reduced) {  // at each point of x
     std::vector<int64_t> kept = x.dims;
     for (int axis : axes) kept[static_cast<std::size_t>(axis)] = 1;

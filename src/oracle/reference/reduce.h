@@ -8,12 +8,10 @@
 
 namespace inlay::reference {
 
-/// Left to right in row-major order, in the dtype of x. `dims`: of the result.
-Tensor reduce(Combine combine, const Tensor& x, std::span<const int> axes, std::vector<int64_t> dims);
-
-/// The stored states, by the definition of the row, in as many passes as it takes. `first`: the dtype of the first.
-std::vector<Tensor> fold(Fold fold, const std::vector<Tensor>& operands, std::span<const int> axes,
-                         const std::vector<int64_t>& dims, DType first);
+/// The stored states, by the definition of the row, in as many passes as it takes: each left to right in row-major
+/// order. `dims`: of the results; `first`: the dtype of the first.
+std::vector<Tensor> reduce(Fold fold, const std::vector<Tensor>& operands, std::span<const int> axes,
+                           const std::vector<int64_t>& dims, DType first);
 
 /// Each element is the one before it along the axis, combined with x's.
 Tensor cumulative(Combine combine, const Tensor& x, int axis);
