@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -135,13 +136,41 @@ std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
   return out;
 }
 
-/// d is not negative if it is still not negative after subtracting multiples of what is not negative.
+constexpr int64_t kMaxScale = 64;
+
+/// Does it fit in 64 bits that many times?
+bool can_be_scaled(const Dim& d) {
+  constexpr int64_t kMost = INT64_MAX / (4 * kMaxScale);
+  const auto is_small = [](int64_t number) { return -kMost < number && number < kMost; };
+  return is_small(d.constant_part()) &&
+         std::ranges::all_of(d.terms(), [&](const Dim::Term& term) { return is_small(term.coefficient); });
+}
+
+/// Returns by what `d` may be multiplied so that subtracting the fact cancels one of its terms: 0, if by nothing more
+/// than 1. Of two terms of one sign that of the fact is a multiple.
+int64_t useful_scale(const Dim& d, const Dim& fact) {
+  for (const Dim::Term& mine : d.terms()) {
+    for (const Dim::Term& other : fact.terms()) {
+      const bool is_multiple = other.coefficient % mine.coefficient == 0 && other.coefficient / mine.coefficient > 1;
+      if (is_multiple && Dim::same_factors(mine, other)) return other.coefficient / mine.coefficient;
+    }
+  }
+  return 0;
+}
+
+/// d is not negative if it is still not negative after subtracting multiples of what is not negative; nor is it if
+/// k d > -k, since it is whole: 2 - m if 7 - 5*m is not negative.
 bool Proof::never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts) {
   if (never_negative(d)) return true;
   if (num_facts == 0 || steps_left_ <= 0) return false;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     for (int64_t multiple : useful_multiples(d, facts[i])) {
       if (never_negative_given(d - Dim(multiple) * facts[i], facts.subspan(i + 1), num_facts - 1)) return true;
+    }
+    const int64_t k = can_be_scaled(d) && can_be_scaled(facts[i]) ? useful_scale(d, facts[i]) : 0;
+    if (k > 1 && k <= kMaxScale &&
+        never_negative_given(Dim(k) * d + Dim(k - 1) - facts[i], facts.subspan(i + 1), num_facts - 1)) {
+      return true;
     }
   }
   return false;

@@ -89,6 +89,14 @@ TEST(AlwaysAtLeast, WhatHoldsOnlyWhereAFactIsFalse) {
   EXPECT_FALSE(always_at_least(n, m, std::vector{n * is_long - 1, n - 1}));
 }
 
+TEST(AlwaysAtLeast, WhatAMultipleOfItShows) {
+  EXPECT_TRUE(always_at_least(1, n, std::vector{7 - 5 * n}));   // n <= 7/5, and it is whole
+  EXPECT_FALSE(always_at_least(0, n, std::vector{7 - 5 * n}));  // n may be 1
+  EXPECT_TRUE(always_at_least(m, n, std::vector{3 * m - 3 * n + 2}));
+  EXPECT_FALSE(always_at_least(m, n, std::vector{3 * m - 3 * n + 3}));
+  EXPECT_FALSE(always_at_least(m - (int64_t{1} << 61), 0, std::vector{5 * m - 7}));  // five times of it do not fit
+}
+
 TEST(IsAtMostOrOne, AsLongAsWhatReadsItOrOfOneElement) {
   const Dim is_long = min(1, max(0, m - 1));
   const Dim fits =

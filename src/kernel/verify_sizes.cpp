@@ -36,10 +36,15 @@ class Equalities {
 
   bool hold(const Dim& a, const Dim& b) const {
     const Dim apart = (a - b).substitute(known_);
-    return apart.is(0) || std::ranges::any_of(zeros_, [&](const Dim& checked) {
-             const Dim zero = checked.substitute(known_);
-             return zero == apart || Dim(0) - zero == apart;
-           });
+    if (apart.is(0)) return true;
+    std::vector<Dim> zeros;
+    for (const Dim& checked : zeros_) {
+      zeros.push_back(checked.substitute(known_));
+      zeros.push_back(Dim(0) - zeros.back());
+    }
+    // One check, or two that follow each other: a view of a view has a check for each step.
+    const auto is_zero = [&](const Dim& dim) { return std::ranges::find(zeros, dim) != zeros.end(); };
+    return is_zero(apart) || std::ranges::any_of(zeros, [&](const Dim& zero) { return is_zero(apart - zero); });
   }
 
  private:
