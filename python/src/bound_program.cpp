@@ -13,6 +13,7 @@
 #include "errors.h"
 #include "interrupt.h"
 #include "out_arrays.h"
+#include "runtime/result_place.h"
 
 namespace nb = nanobind;
 
@@ -290,19 +291,15 @@ void drop(std::span<PyObject*> objects) {
 /// it can.
 const char* BoundProgram::why_not_direct(std::size_t slot, const OutArrays& outs,
                                          std::span<PyArrayObject* const> arrays) const {
-  const runtime::TensorSpec& spec = executable_->object().outputs[slot];
-  const int taken = results_[slot].taken;
   if (!is_plain(outs[slot])) return "is not row-major";
-  if (!spec.written_last || outs.has_late()) return "would be written before the last step that can fail";
-  if (spec.taken_param >= 0) {  // its place is that of a donated argument
-    const bool is_place =
-        taken >= 0 && PyArray_BYTES(arrays[static_cast<std::size_t>(taken)]) == PyArray_BYTES(outs[slot]);
-    return is_place ? nullptr : "is not the donated argument whose bytes the result takes over";
+  ShortArray<runtime::Bytes, 32> given(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    given[i] = arrays[i] == nullptr ? runtime::Bytes() : bytes_of(arrays[i]);
   }
-  const auto meets = [&](PyArrayObject* array) {
-    return array != nullptr && bytes_of(array).meet(bytes_of(outs[slot]));
-  };
-  return std::ranges::any_of(arrays, meets) ? "shares bytes with an argument" : nullptr;
+  const int taken = results_[slot].taken;
+  const runtime::Bytes* const taken_bytes = taken < 0 ? nullptr : &given[static_cast<std::size_t>(taken)];
+  return why_not_written_at(bytes_of(outs[slot]), executable_->object().outputs[slot], given.span(), taken_bytes,
+                            outs.has_late());
 }
 
 // `call` in parts, each called from there alone. A call of few elements takes 0.1 us, of which calls of these would be

@@ -13,6 +13,7 @@
 #include "ir/region.h"
 #include "runtime/bytes.h"
 #include "runtime/host_result.h"
+#include "runtime/result_place.h"
 #include "support/counted.h"
 
 namespace inlay {
@@ -60,13 +61,13 @@ class ArrayPlaces {
   void* of(std::size_t slot, std::span<const int64_t> dims) const {
     if (!std::ranges::equal(places_[slot].dims, dims)) throw wrong(ErrorCode::shape_mismatch, slot, dims);
     if (!is_row_major(places_[slot].dims, places_[slot].strides)) return nullptr;
-    const runtime::TensorSpec& spec = state_.executable.object().outputs[slot];
-    if (!spec.written_last) return nullptr;
-    const int taken = spec.taken_param;
-    if (taken >= 0 && arguments_[static_cast<std::size_t>(taken)].data != places_[slot].data) return nullptr;
-    for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      if (static_cast<int>(i) != taken && bytes_of(arguments_[i]).meet(bytes_of(places_[slot]))) return nullptr;
-    }
+    const std::vector<runtime::TensorSpec>& outputs = state_.executable.object().outputs;
+    const bool some_are_late = std::ranges::any_of(outputs, [](const auto& output) { return output.segment > 0; });
+    std::vector<runtime::Bytes> given;
+    for (const ArrayRef& argument : arguments_) given.push_back(bytes_of(argument));
+    const int taken = outputs[slot].taken_param;
+    const runtime::Bytes* const taken_bytes = taken < 0 ? nullptr : &given[static_cast<std::size_t>(taken)];
+    if (why_not_written_at(bytes_of(places_[slot]), outputs[slot], given, taken_bytes, some_are_late)) return nullptr;
     return places_[slot].data;
   }
 
