@@ -1,7 +1,7 @@
 """inlay: array programs as planned, fused native functions.
 
 `inlay.compile(text)` compiles a program in inlay's text form, `inlay.explain(fn)` says what became of it,
-`inlay.memory_page(fn, path)` draws its memory, and `inlay.plan(buffers)` lays out buffers by themselves.
+`inlay.memory_page(fn, path)` draws its memory, `inlay.export(fn, directory)` writes it as C, and `inlay.plan(buffers)` lays out buffers by themselves.
 `inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
 """
 
@@ -12,6 +12,7 @@ from ._inlay import Function, __version__
 from .config import show_config
 from .errors import InlayError
 from .explanation import explain
+from .exporting import export
 from .files import load, save
 from .memory import memory_page
 from .plan import Plan, Pool, Storage, plan
@@ -27,6 +28,7 @@ __all__ = [
     "compile",
     "errors",
     "explain",
+    "export",
     "load",
     "memory_page",
     "plan",

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import types
 from typing import overload
 
@@ -313,6 +313,12 @@ def write_whole_file(path: bytes, bytes: bytes) -> int:
 def compile(graph: Graph, bound: list = [], host_functions: list = [], choices: dict = {}, time_steps: bool = False) -> Program: ...
 
 def parse(text: str, file_name: str = '<text>') -> Graph: ...
+
+def exported(text: str, file_name: str, name: str, kind: str, sizes: Mapping[str, int], bound: dict) -> list:
+    """The name and the bytes of the header, and of the code."""
+
+def wrong_export_name(name: str) -> str:
+    """Why a function cannot have this name; empty: it can."""
 
 def buffer_lives(rows: Sequence[tuple[str, int, int]]) -> list[tuple[int, int]]: ...
 

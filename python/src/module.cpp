@@ -13,6 +13,7 @@
 #include "config.h"
 #include "draw.h"
 #include "errors.h"
+#include "export.h"
 #include "gil.h"
 #include "graph.h"
 #include "numpy_api.h"
@@ -75,6 +76,7 @@ NB_MODULE(_inlay, m) {
   bind_graph(m);
   bind_ops_table(m);
   bind_compile(m);
+  bind_export(m);
   bind_planning(m);
   bind_draw(m);
   bind_config(m);

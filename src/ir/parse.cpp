@@ -113,8 +113,9 @@ void graph(Parser& p) {
 
 namespace inlay {
 
-ParseResult parse_all(std::string_view text, std::string_view file_name) {
+static ParseResult parse_with(std::string_view text, std::string_view file_name, const FixedSizes& sizes) {
   text::Parser p(text::lex(text, file_name));
+  for (const auto& [name, number] : sizes) p.sizes.fix(name, number);
   ParseResult result;
   try {
     text::graph(p);
@@ -128,8 +129,10 @@ ParseResult parse_all(std::string_view text, std::string_view file_name) {
   return result;
 }
 
-Graph parse(std::string_view text, std::string_view file_name) {
-  ParseResult result = parse_all(text, file_name);
+ParseResult parse_all(std::string_view text, std::string_view file_name) { return parse_with(text, file_name, {}); }
+
+Graph parse(std::string_view text, std::string_view file_name, const FixedSizes& sizes) {
+  ParseResult result = parse_with(text, file_name, sizes);
   if (!result.diagnostics.empty()) throw Error(result.diagnostics.front());
   return std::move(*result.graph);
 }

@@ -63,7 +63,11 @@ ValueId write(Parser& p, const char* op,
 /// `: k`: the symbol that the statement binds.
 Dim bound_symbol(Parser& p) {
   p.in.expect(":");
-  return p.sizes.symbol(p.in.expect(Token::Kind::name, "the symbol that the value is the number of"), NewSymbols::yes);
+  const Token token = p.in.expect(Token::Kind::name, "the symbol that the value is the number of");
+  const Dim symbol = p.sizes.symbol(token, NewSymbols::yes);
+  if (symbol.is_symbol()) return symbol;
+  throw Error(ErrorCode::unsupported, p.in.location(token),
+              str("the size ", token.text, " is found during a call, and cannot be fixed"));
 }
 
 ValueId cast(Parser& p) {

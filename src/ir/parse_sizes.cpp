@@ -53,6 +53,7 @@ Dim Sizes::symbol(const Token& token, NewSymbols allowed) {
 
 void Sizes::check_bound() const {
   for (const auto& [name, entry] : symbols_) {
+    if (entry.dim.is_constant()) continue;
     const Graph& graph = builder_.graph();
     const SymbolId symbol = entry.dim.as_symbol();
     if (graph.is_given(symbol) || graph.symbols[symbol].source.valid()) continue;

@@ -54,6 +54,8 @@ class Sizes {
   Dim dim(NewSymbols allowed = NewSymbols::no);
   TensorType type(NewSymbols allowed = NewSymbols::no);
   bool has_symbol(std::string_view name) const { return symbols_.contains(name); }
+  /// Before anything is read: the name stands for this number.
+  void fix(const std::string& name, int64_t number) { symbols_[name] = {Dim(number), {}}; }
   /// Throws where nothing binds one of the symbols of the graph that is read now.
   void check_bound() const;
 

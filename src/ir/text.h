@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -35,7 +36,12 @@ struct ParseResult {
 };
 ParseResult parse_all(std::string_view text, std::string_view file_name);
 
-/// The graph, or throws the first thing that is wrong.
-Graph parse(std::string_view text, std::string_view file_name = "<text>");
+/// Sizes by name.
+using FixedSizes = std::vector<std::pair<std::string, int64_t>>;
+
+/// The graph, or throws the first thing that is wrong. Each of `sizes` is this number wherever the text has its name:
+/// the graph is the one of the text with numbers in it, and has no such symbol. Throws Error(unsupported) for one that
+/// a statement finds.
+Graph parse(std::string_view text, std::string_view file_name = "<text>", const FixedSizes& sizes = {});
 
 }  // namespace inlay

@@ -434,6 +434,26 @@ TEST(TextErrors, OfBodiesThatAreTooDeep) {
 
 TEST(TextErrors, ParseThrowsTheFirst) { EXPECT_THROW(parse("graph"), Error); }
 
+TEST(Text, ReadsSizesAsNumbers) {
+  constexpr std::string_view kText = R"(graph @main(%p: bool, %x: f64[n], %y: f64[m]) assume n == m + 1 {
+  %r = cond %p with (%a = %x, %b = %y) {
+    %t = slice %a[1:n]
+    return %t
+  } else {
+    %e = slice %b[0:m]
+    return %e
+  }
+  return %r, %y
+})";
+  const Graph graph = parse(kText, "t", {{"n", 4}, {"m", 3}});
+  EXPECT_TRUE(verify(graph).empty());
+  EXPECT_EQ(graph.symbols.size(), 0u);
+  EXPECT_EQ(graph.type_text(graph.type(graph.outputs[0].value)), "f64[3]");
+  EXPECT_EQ(parse(kText, "t", {{"m", 3}}).symbols.size(), 1u);
+  EXPECT_THROW(parse(kText, "t", {{"n", 4}, {"m", 5}}), Error);
+  EXPECT_THROW(parse("graph @main(%x: i64) {\n %k = as_size %x : k\n return %k }", "t", {{"k", 3}}), Error);
+}
+
 TEST(Nearest, GivesNothingThatIsFar) {
   const std::vector<std::string> words = {"exp", "log", "sigmoid"};
   EXPECT_EQ(text::nearest("sigmod", words), "sigmoid");

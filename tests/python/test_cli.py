@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
-COMMANDS = ["run", "test", "opt", "explain", "compile", "plan", "list"]
+COMMANDS = ["run", "test", "opt", "explain", "compile", "export", "plan", "list"]
 
 PROGRAM = """graph @main(%x: f64[n], %s: f64) {
   %minus = neg %x
@@ -64,8 +64,8 @@ def test_exit_codes(program):
 
 
 WRONG_USAGE = [
-    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, plan, list; inlay --help"),
-    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, plan, list"),
+    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, export, plan, list; inlay --help"),
+    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, export, plan, list"),
     ("explian p.inlay", "unknown-name", "there is no command explian", "did you mean explain?"),
     ("--versoin", "unknown-name", "inlay has no option --versoin", "did you mean --version?"),
     ("run p.inlay --evaluatr llvm", "unknown-name", "inlay run has no option --evaluatr", "did you mean --evaluator?"),

@@ -5,6 +5,7 @@ Blocks of one file run in their order, in one empty folder that has `.venv/bin`,
     python      runs; a block that begins with >>> is a session whose results are compared; `python executorch` runs in
                 tests/executorch
     inlay       is read and checked by `inlay opt`; the word after `inlay` is the file that later blocks find it in
+    c           is the file that it names, for the console blocks that follow, and for reading only where it names none
     console     lines that begin with `$ ` run in bash, and what they print is compared where the block shows it; where it
                 shows nothing they must succeed
 
@@ -180,6 +181,8 @@ def test_blocks(path, tmp_path, monkeypatch):
             run_inlay(block, tmp_path)
         elif block.tag == "console":
             run_console(block, tmp_path)
+        elif block.tag == "c" and block.name:
+            (tmp_path / block.name).write_text(block.text)
         else:
             assert block.tag in FOR_READING, f"{block.place}: tag `{block.tag}`; one of {sorted(FOR_READING)}"
 

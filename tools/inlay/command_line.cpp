@@ -8,6 +8,7 @@
 
 #include "backend/c/backend.h"
 #include "commands.h"
+#include "export/export.h"
 #include "interrupt.h"
 #include "support/error.h"
 #include "terminal.h"
@@ -97,6 +98,18 @@ The file compiles alone: the C ABI (inlay/runtime.h) stands in it, with what a c
 int32_t NAME(InlayCall*). It links alone too, but for library ops (matmul, sort, cholesky, ...) and the few special
 functions that C99 lacks (docs/backends.md): those are declared `extern`, and the head of the file and a note on
 stderr name them with the ops that call them.)";
+
+constexpr const char* kExportFooter = R"(
+Examples:
+  inlay export softmax.inlay --size n=64 -o build                 build/softmax.h, build/softmax.c
+  inlay export softmax.inlay --size n=64 -o build --kind=object   and softmax.o, for any CPU of this architecture
+  inlay export net.inlay --bound w=w.npy -o build --kind=shared   and libnet.so, which has the array w
+  cc -std=c99 -O2 -ffp-contract=off -fno-strict-aliasing main.c build/softmax.c -lm
+
+The header declares int32_t NAME(const double x[64], ..., double y[64], void* arena), where every size is fixed, the
+entry NAME_entry, which takes an InlayCall, the bytes of working memory and the codes of failures. The code allocates
+nothing, keeps nothing and links with libm alone; a program that would not (matmul, sort, cholesky, ..., host calls,
+the special functions that docs/backends.md says C has not) is refused. docs/file.md has more.)";
 
 constexpr const char* kPlanFooter = R"(
 FILE has a line id,lower,upper,size for each buffer: size bytes that are needed at the times lower <= t < upper. Its first
@@ -223,6 +236,28 @@ CLI::App* declare(CLI::App& app, CompileCommand& command) {
   return compile;
 }
 
+CLI::App* declare(CLI::App& app, ExportCommand& command) {
+  CLI::App* out =
+      app.add_subcommand("export", "Write a program as C99, an object or a shared library, with its header");
+  out->add_option("file", command.file, "the program, a graph")->required();
+  out->add_option("-o,--output", command.output, "into this folder, or the code into this file .c, .o or .so")
+      ->required();
+  out->add_option("--kind", command.kind, "what is written beside the header; c where nothing says")
+      ->check(one_of({"c", "object", "shared"}));
+  out->add_option("--name", command.name, "of the function; that of the file where none is given")
+      ->check(CLI::Validator(wrong_export_name, "NAME"));
+  out->add_option("--size", command.sizes, "a size that every call has")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("SIZE=N[,SIZE=N...]");
+  out->add_option("--bound", command.bound, "the array of a bound parameter, which the code then has")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE.npy");
+  add_compile_flags(out, command.compile);
+  out->footer(kExportFooter);
+  return out;
+}
+
 CLI::App* declare(CLI::App& app, PlanCommand& command) {
   CLI::App* plan = app.add_subcommand("plan", "Lay out buffers whose sizes and lifetimes a file has");
   plan->add_option("file", command.file, "the buffers: id,lower,upper,size")->required();
@@ -259,6 +294,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   OptCommand opt_command;
   ExplainCommand explain_command;
   CompileCommand compile_command;
+  ExportCommand export_command;
   PlanCommand plan_command;
   ListCommand list_command;
   const CLI::App* run_app = declare(app, run_command);
@@ -266,6 +302,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   const CLI::App* opt_app = declare(app, opt_command);
   const CLI::App* explain_app = declare(app, explain_command);
   const CLI::App* compile_app = declare(app, compile_command);
+  const CLI::App* export_app = declare(app, export_command);
   const CLI::App* plan_app = declare(app, plan_command);
   declare(app, list_command);
 
@@ -274,6 +311,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   if (*test_app) return test(test_command);
   if (*opt_app) return opt(opt_command);
   if (*compile_app) return compile(compile_command);
+  if (*export_app) return export_file(export_command);
   if (*plan_app) return plan_file(plan_command);
   return *explain_app ? explain_file(explain_command) : list(list_command);
 }

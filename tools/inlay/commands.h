@@ -1,8 +1,9 @@
 #pragma once
-// What `inlay run`, `test`, `opt`, `explain`, `compile`, `plan` and `list` do once main.cpp has read the command line.
-// Each returns the exit code; what goes wrong is thrown.
+// What `inlay run`, `test`, `opt`, `explain`, `compile`, `export`, `plan` and `list` do once main.cpp has read the
+// command line. Each returns the exit code; what goes wrong is thrown.
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/options.h"
@@ -27,6 +28,9 @@ struct CompileFlags {
 
   Options options() const;
 };
+
+/// "n=4096", as `option` has it.
+std::pair<std::string, int64_t> named_size(const char* option, const std::string& text);
 
 struct RunCommand {
   std::string file;
@@ -70,6 +74,17 @@ struct CompileCommand {
   CompileFlags compile;
 };
 int compile(const CompileCommand& command);
+
+struct ExportCommand {
+  std::string file;
+  std::string kind;                // c, object or shared; empty: as the ending of `output` says, else c
+  std::string output;              // a folder, or the file of the code
+  std::string name;                // empty: as `file` is called
+  std::vector<std::string> sizes;  // "n=919"
+  std::vector<std::string> bound;  // "w=w.npy"
+  CompileFlags compile;
+};
+int export_file(const ExportCommand& command);
 
 struct PlanCommand {
   std::string file;

@@ -54,27 +54,22 @@ Lowered compiled(const Source& source, const Options& options) {
 
 }  // namespace
 
-namespace {
-
-/// "n=4096"
-std::pair<std::string, int64_t> upper_bound(const std::string& text) {
+std::pair<std::string, int64_t> named_size(const char* option, const std::string& text) {
   const std::size_t at = text.find('=');
   int64_t number = -1;
   const char* end = text.data() + text.size();
   const bool is_number =
       at != std::string::npos && std::from_chars(text.data() + at + 1, end, number) == std::from_chars_result{end, {}};
-  if (!is_number || number < 0) throw Error(ErrorCode::syntax, {}, str("--upper=", text, " is no size: write n=4096"));
+  if (!is_number || number < 0) throw Error(ErrorCode::syntax, {}, str(option, "=", text, " is no size: write n=4096"));
   return {text.substr(0, at), number};
 }
-
-}  // namespace
 
 Options CompileFlags::options() const {
   Options options;
   if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
   if (!planner.empty()) options.planning.planner = memory::planner_named(planner, "--planner");
   if (!order.empty()) options.order = memory::step_order_named(order, "--order");
-  for (const std::string& bound : upper) options.planning.upper_bounds.push_back(upper_bound(bound));
+  for (const std::string& bound : upper) options.planning.upper_bounds.push_back(named_size("--upper", bound));
   if (!no_inplace.empty()) {
     options.may_share = [names = no_inplace](const std::string& step, const std::string& value,
                                              const std::string& operand) {
@@ -129,7 +124,7 @@ int compile(const CompileCommand& command) {
   options.backend = command.emit;
   const ProgramFile program = read_program(command.file);
   const Lowered made = std::visit([&](const auto& source) { return lower(source, options); }, program);
-  const c_backend::Source source = c_backend::source_of(made.kernels, made.plan, command.name);
+  const c_backend::Source source = c_backend::source_of(made.kernels, made.plan, {.entry = command.name});
   if (command.output.empty()) {
     std::cout << source.text;
   } else {

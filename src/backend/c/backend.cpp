@@ -5,8 +5,8 @@
 #include "backend/c/emit.h"
 #include "backend/c/header_names.h"
 #include "backend/c/scalar.h"
-#include "backend/c/system_compiler.h"
 #include "backend/c/text.h"
+#include "backend/c/types.h"
 #include "support/ascii.h"
 
 namespace inlay::c_backend {
@@ -28,8 +28,13 @@ const kernel::BackendCaps& caps() {
 
 bool is_called(ScalarOp op, DType dtype) { return origin_of(op, dtype) == Origin::called; }
 
-Source source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry) {
-  return write_source(program, plan, entry);
+Source source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const SourceOptions& options) {
+  return write_source(program, plan, options);
+}
+
+std::string_view element_type(DType dtype) {
+  if (!is_complex(dtype)) return memory_type(dtype);
+  return dtype == DType::c64 ? "float" : "double";
 }
 
 std::string wrong_entry_name(const std::string& name) {
@@ -51,7 +56,7 @@ std::string wrong_entry_name(const std::string& name) {
 EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan) {
   EmitResult result;
   result.source = source_of(program, plan).text;
-  result.object = object_of(result.source);
+  result.object = compiled(result.source, Product::here);
   result.entry = kEntry;
   return result;
 }

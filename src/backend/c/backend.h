@@ -33,10 +33,50 @@ struct Source {
   std::vector<NeededFunction> needed;
 };
 
+/// The elements of a bound parameter, row-major.
+struct BoundElements {
+  int slot = -1;
+  const void* elements = nullptr;
+  int64_t count = 0;
+};
+
+struct SourceOptions {
+  std::string entry = kEntry;
+  std::string declarations;        // instead of inlay/runtime.h: a header that has it too, or an #include of that
+  std::vector<std::string> taken;  // names that `declarations` gives, and no other thing of the file has
+  std::string layout;     // a function that lays out working memory for sizes; empty: none. Only where has_layout()
+  bool supplies = false;  // what of inlay's functions has a C source (functions/supplied.c) is there, not declared
+  std::vector<BoundElements> bound;  // are tables of the file: call->params is not read for them
+};
+
+/// Does the layout of working memory depend on the sizes of a call, and on nothing that the call finds?
+bool has_layout(const memory::MemoryPlan& plan);
+
+/// `int64_t NAME(const int64_t* sizes, int64_t* offsets)`: sets InlayCall.offsets for InlayCall.symbols and returns the
+/// bytes of the arena, or -1 where they do not fit in 64 bits.
+std::string layout_prototype(const std::string& name);
+
 /// One C99 translation unit with `int32_t ENTRY(InlayCall*)`. It compiles without any header of inlay's, and links
 /// alone where nothing is needed.
 Source source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
-                 const std::string& entry = kEntry);
+                 const SourceOptions& options = {});
+
+/// include/inlay/runtime.h
+std::string_view runtime_header();
+
+/// What a caller's array of this dtype is in C: uint8_t for bool, bits for f16 and bf16, pairs for complex numbers.
+std::string_view element_type(DType dtype);
+
+/// What the system's C compiler makes of a source.
+enum class Product : uint8_t {
+  here,    // an object for the machine and the process at hand
+  object,  // for every machine of this architecture
+  shared,  // likewise a library, which has all but the C library
+};
+
+/// By $CC (which may have flags: "ccache gcc") or cc, with $INLAY_CFLAGS behind our own flags. In a folder of its own
+/// below $TMPDIR that is removed again, whatever happens. Throws as `emit` does.
+std::vector<std::byte> compiled(const std::string& source, Product product);
 
 /// Why the function of a source cannot have this name; empty: it can.
 std::string wrong_entry_name(const std::string& name);

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "backend/c/functions.h"
+#include "backend/c/layout.h"
 #include "backend/c/steps.h"
 #include "kernel/sizes.h"
 #include "kernel/stopping.h"
@@ -26,8 +27,8 @@ using kernel::StepId;
 
 class Emitter {
  public:
-  Emitter(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry)
-      : p_(program, plan, entry) {
+  Emitter(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const SourceOptions& options)
+      : p_(program, plan, options), options_(options) {
     for (const kernel::Step& step : program.steps) {
       const kernel::StepAccess access = access_of(program, step);
       for (const auto* list : {&access.reads, &access.writes}) accessed_.insert(list->begin(), list->end());
@@ -52,13 +53,24 @@ class Emitter {
     write_places(places);
     Text sizes(1);
     write_sizes(sizes);
+    if (options_.supplies) supply();
     const std::string body = p_.tables.text() + (p_.tables.text().empty() ? "" : "\n") + p_.kernels.text() +
-                             str("int32_t ", p_.entry, "(InlayCall* call) {\n") + sizes.text() + places.text() +
-                             steps.text() + "  return INLAY_OK;\n}\n";
+                             str("int32_t ", options_.entry, "(InlayCall* call) {\n") + sizes.text() + places.text() +
+                             steps.text() + "  return INLAY_OK;\n}\n" +
+                             (options_.layout.empty() ? "" : "\n" + layout_text(p_, options_.layout));
     return {head() + body, needed()};
   }
 
  private:
+  /// Nobody else is to define what has a source.
+  void supply() {
+    std::erase_if(p_.needs.externals, [&](const auto& external) {
+      const bool has_source = std::ranges::find(functions(), external.first, &Function::name) != functions().end();
+      if (has_source) p_.needs.use(external.first);
+      return has_source;
+    });
+  }
+
   /// Leaves where a size does not fit.
   void require_fit(Text& out, const std::vector<Dim>& sizes) {
     if (sizes.empty()) return;
@@ -132,7 +144,8 @@ class Emitter {
       use_type(p_.needs, buffer.dtype);
       const bool is_given = buffer.role == Role::param || buffer.role == Role::literal;
       // gcc 12.2 with AVX-512 copies {1, 1, 1, 0} as {1, 1, 1, 1}: it is not to see what a table holds.
-      const char* pointer = buffer.role == Role::scalar ? " " : buffer.role == Role::literal ? "* volatile " : "* ";
+      const bool is_table = buffer.role == Role::literal || p_.bound_elements(b) != nullptr;
+      const char* pointer = buffer.role == Role::scalar ? " " : is_table ? "* volatile " : "* ";
       const std::string name = str(is_given ? "const " : "", memory_type(buffer.dtype), pointer, p_.name(b));
       if (buffer.role == Role::scalar) {
         out.line(name, is_complex(buffer.dtype) ? " = {0, 0};" : " = 0;");
@@ -174,8 +187,8 @@ class Emitter {
 
   std::string head() {
     Text out;
-    out.comment(
-        str("Program @", p_.program.name, ", made by inlay. ", p_.entry, " is called as the declarations below say."));
+    out.comment(str("Program @", p_.program.name, ", made by inlay. ", options_.entry,
+                    " is called as the declarations below say."));
     out.comment(
         "C99. Compile it with -ffp-contract=off -fno-strict-aliasing: sums are not to be fused with products, and one "
         "byte of working memory holds numbers of several types, one after the other.");
@@ -185,7 +198,8 @@ class Emitter {
     std::string text = out.text();
     for (const char* header : {"math.h", "stdbool.h", "stdint.h", "string.h"}) text += str("#include <", header, ">\n");
     if (needs_complex_header(p_.needs.functions)) text += "#include <complex.h>\n";
-    text += str("\n", runtime_header(), "\n", text_of(p_.needs.functions));
+    const std::string_view declarations = options_.declarations.empty() ? runtime_header() : options_.declarations;
+    text += str("\n", declarations, "\n", text_of(p_.needs.functions));
     write_lanes(text);
     if (!p_.needs.externals.empty()) text += "/* Whoever links this file defines these. */\n";
     for (const auto& [name, external] : p_.needs.externals) text += external.declaration + "\n";
@@ -233,14 +247,16 @@ class Emitter {
   }
 
   ProgramText p_;
+  const SourceOptions& options_;
   std::set<BufferId> accessed_;  // roots that steps read or write
   std::vector<SymbolId> late_;   // bound on the way
 };
 
 }  // namespace
 
-Source write_source(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry) {
-  return Emitter(program, plan, entry).run();
+Source write_source(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
+                    const SourceOptions& options) {
+  return Emitter(program, plan, options).run();
 }
 
 }  // namespace inlay::c_backend

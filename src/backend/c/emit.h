@@ -6,6 +6,6 @@
 namespace inlay::c_backend {
 
 /// One C99 translation unit. Throws nothing: what it cannot say it calls.
-Source write_source(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry);
+Source write_source(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const SourceOptions& options);
 
 }  // namespace inlay::c_backend

@@ -196,7 +196,7 @@ TEST(Emit, SaysWhatItNeedsToLink) {
 
 TEST(Emit, TheEntryHasTheNameThatIsWanted) {
   const auto [program, plan] = memory::plan_memory(kernel::parse(kScale));
-  const std::string source = c_backend::source_of(program, plan, "scale").text;
+  const std::string source = c_backend::source_of(program, plan, {.entry = "scale"}).text;
   EXPECT_THAT(source, HasSubstr("\nint32_t scale(InlayCall* call) {\n"));
   EXPECT_THAT(source, Not(HasSubstr("inlay_entry")));
   for (const char* name : {"scale", "k0", "x", "inlay_entry", "Scale_2", "str", "mem_2", "t"})

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "backend/c/backend.h"
 #include "backend/c/math_items.h"
 #include "backend/c/sources.h"
 #include "backend/c/standard_functions.h"

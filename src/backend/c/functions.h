@@ -27,8 +27,4 @@ bool needs_complex_header(const std::set<std::string>& names);
 std::span<const std::string_view> standard_functions();
 /// The address of one of them; null where the name is another.
 void* find_standard_function(std::string_view name);
-
-/// include/inlay/runtime.h, which generated code has in it so that it compiles alone.
-std::string_view runtime_header();
-
 }  // namespace inlay::c_backend

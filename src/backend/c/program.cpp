@@ -10,13 +10,15 @@ namespace inlay::c_backend {
 using kernel::Buffer;
 using kernel::Role;
 
-ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, std::string entry)
+ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
+                         const SourceOptions& options)
     : program(program),
       plan(plan),
-      entry(std::move(entry)),
+      options_(options),
       is_read_(program.buffers.size()),
       buffer_names_(program.buffers.size()) {
-  names.reserve(this->entry);
+  names.reserve(options.entry);
+  for (const std::string& name : options.taken) names.reserve(name);
   find_read();
   const kernel::Names readable(program);
   for (const std::string& name : readable.symbols) symbol_names_.push_back(names.take(name, "n"));
@@ -133,6 +135,7 @@ std::string ProgramText::place(BufferId buffer) {
   using Table = memory::Place::Table;
   const memory::Place place = memory::place_of(program, plan, buffer);
   if (place.table == Table::literals) return literal_table(buffer);
+  if (const BoundElements* elements = bound_elements(buffer)) return bound_table(buffer, *elements);
   const char* table = place.table == Table::params ? "params" : place.table == Table::outputs ? "outputs" : "segments";
   const std::string base = str("call->", table, "[", place.slot, "]");
   std::string at;
@@ -145,15 +148,46 @@ std::string ProgramText::place(BufferId buffer) {
 }
 
 std::string ProgramText::literal_table(BufferId buffer) {
-  const Buffer& facts = program.buffers[buffer];
   std::vector<std::string> elements;
-  for (const Literal& element : facts.elements) elements.push_back(memory_constant(needs, element));
-  if (elements.empty()) elements.emplace_back(is_complex(facts.dtype) ? "{0, 0}" : "0");
-  use_type(needs, facts.dtype);
+  for (const Literal& element : program.buffers[buffer].elements) elements.push_back(memory_constant(needs, element));
+  return table(buffer, elements);
+}
+
+const BoundElements* ProgramText::bound_elements(BufferId buffer) const {
+  const Buffer& facts = program.buffers[buffer];
+  if (facts.role != Role::param) return nullptr;
+  const auto found = std::ranges::find(options_.bound, facts.slot, &BoundElements::slot);
+  return found == options_.bound.end() ? nullptr : &*found;
+}
+
+std::string ProgramText::bound_table(BufferId buffer, const BoundElements& bound) {
+  const DType dtype = program.buffers[buffer].dtype;
+  const auto* bytes = static_cast<const std::byte*>(bound.elements);
+  std::vector<std::string> elements;
+  for (int64_t i = 0; i < bound.count; ++i) {
+    elements.push_back(memory_constant(needs, Literal::load(dtype, bytes + i * inlay::size_bytes(dtype))));
+  }
+  return table(buffer, elements);
+}
+
+/// Lines of a few numbers, where they are many.
+static std::string in_lines(const std::vector<std::string>& elements) {
+  constexpr std::size_t kToALine = 8;
+  if (elements.size() <= 2 * kToALine) return join(elements, ", ");
+  std::string out;
+  for (std::size_t i = 0; i < elements.size(); ++i) out += str(i % kToALine == 0 ? "\n    " : " ", elements[i], ",");
+  return out + "\n";
+}
+
+std::string ProgramText::table(BufferId buffer, const std::vector<std::string>& elements) {
+  const DType dtype = program.buffers[buffer].dtype;
+  const std::string none = is_complex(dtype) ? "{0, 0}" : "0";  // C99 has no empty arrays
+  use_type(needs, dtype);
   if (tables.text().empty())
     tables.comment("Read through volatile pointers: gcc 12.2 copies some known numbers wrongly.");
   const std::string table = names.take(str(name(buffer), "_elements"));
-  tables.line("static const ", memory_type(facts.dtype), " ", table, "[] = {", join(elements, ", "), "};");
+  tables.line("static const ", memory_type(dtype), " ", table, "[] = {", elements.empty() ? none : in_lines(elements),
+              "};");
   return table;
 }
 

@@ -6,6 +6,7 @@
 // the entry; a kernel takes what it writes by address and what it only reads by value.
 #include <map>
 
+#include "backend/c/backend.h"
 #include "backend/c/text.h"
 #include "backend/c/types.h"
 #include "kernel/kernel.h"
@@ -18,16 +19,14 @@ using kernel::SiteId;
 
 class ProgramText {
  public:
-  /// `entry`: the name of the function.
-  ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, std::string entry);
+  ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const SourceOptions& options);
 
   const kernel::KernelProgram& program;
   const memory::MemoryPlan& plan;
-  const std::string entry;
   Needs needs;
   NameTable names;  // of the file and of the entry: those of a kernel go on from a copy
   Text kernels;     // functions before the entry
-  Text tables;      // literals
+  Text tables;      // literals, and parameters that are bound
 
   // ---- sizes
   /// An expression; `factor` one that may stand beside any operator.
@@ -50,6 +49,8 @@ class ProgramText {
   /// Where its bytes are, from the call; and the segment at whose beginning that is known.
   std::string place(BufferId buffer);
   int segment_of(BufferId buffer) const;
+  /// Of a parameter whose elements the file has; else null.
+  const BoundElements* bound_elements(BufferId buffer) const;
 
   /// `return fail(call, ...);`
   std::string failure(SiteId site, std::span<const std::string> numbers);
@@ -74,8 +75,11 @@ class ProgramText {
   std::string atom(const Dim::Atom& atom);
   std::string exact_atom(const Dim::Atom& atom);
   std::string literal_table(BufferId buffer);
+  std::string bound_table(BufferId buffer, const BoundElements& elements);
+  std::string table(BufferId buffer, const std::vector<std::string>& elements);
   void find_read();
 
+  const SourceOptions& options_;
   IdMap<BufferId, bool> is_read_;  // by root
   IdMap<SymbolId, std::string> symbol_names_;
   IdMap<BufferId, std::string> buffer_names_;  // of roots

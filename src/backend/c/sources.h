@@ -5,7 +5,7 @@
 
 namespace inlay::c_backend {
 
-inline constexpr int kNumSources = 5;
+inline constexpr int kNumSources = 7;
 extern const std::array<std::string_view, kNumSources> kSources;  // functions/*.c
 extern const std::string_view kMath;                              // backend/llvm/math/*.h
 extern const std::string_view kRuntimeHeader;

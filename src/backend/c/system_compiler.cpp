@@ -1,5 +1,3 @@
-#include "backend/c/system_compiler.h"
-
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -85,18 +83,25 @@ void write_file(const std::string& path, const std::string& text) {
 /// apart is taken for the same (gcc 12 takes cos(atan(x)) for 0 where |x| is not below a bound, as NaN is not: so too
 /// of sin, and of sinh and cosh with atanh). What it may forget is errno, traps, and which type last stood in a byte of
 /// working memory. Loops become vectors (gcc 12 makes none at -O2 that need a loop for the rest; INLAY_SIMD marks those
-/// that may) of the processor that runs them; the object, which inlay loads itself, has no stack protector to resolve
-/// and no tables for exceptions, which it never meets.
-std::vector<std::string> command_for(const PrivateFolder& folder) {
+/// that may) of the processor that runs them, where that is known; the object, which inlay loads itself, has no stack
+/// protector to resolve and no tables for exceptions, which it never meets.
+std::vector<std::string> command_for(const PrivateFolder& folder, Product product) {
   std::vector<std::string> command = compiler();
-  for (const char* flag : {"-std=c99", "-O2", "-ftree-vectorize", "-march=native", "-fPIC", "-c", "-fopenmp-simd",
-                           "-DINLAY_SIMD", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-                           "-fno-strict-aliasing", "-fno-builtin-atan", "-fno-builtin-atanf", "-fno-builtin-atanh",
-                           "-fno-builtin-atanhf", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"}) {
+  for (const char* flag :
+       {"-std=c99", "-O2", "-ftree-vectorize", "-fPIC", "-fopenmp-simd", "-DINLAY_SIMD", "-ffp-contract=off",
+        "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing", "-fno-builtin-atan", "-fno-builtin-atanf",
+        "-fno-builtin-atanh", "-fno-builtin-atanhf", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"}) {
     command.emplace_back(flag);
+  }
+  if (product == Product::here) command.emplace_back("-march=native");
+  command.emplace_back("-c");
+  if (product == Product::shared) {  // nothing of the compiler's own that runs when it is loaded
+    command.back() = "-shared";
+    command.emplace_back("-nostartfiles");
   }
   for (std::string& flag : words_of(std::getenv("INLAY_CFLAGS"))) command.push_back(std::move(flag));
   command.insert(command.end(), {folder.file("program.c"), "-o", folder.file("program.o")});
+  if (product == Product::shared) command.emplace_back("-lm");
   return command;
 }
 
@@ -159,10 +164,10 @@ bool has_compiler() {
   return false;
 }
 
-std::vector<std::byte> object_of(const std::string& source) {
+std::vector<std::byte> compiled(const std::string& source, Product product) {
   const PrivateFolder folder;
   write_file(folder.file("program.c"), source);
-  const std::vector<std::string> command = command_for(folder);
+  const std::vector<std::string> command = command_for(folder, product);
   const int status = run(command, folder.file("messages"));
   if (status < 0) {
     throw Error(ErrorCode::unsupported, {},

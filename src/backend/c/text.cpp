@@ -19,7 +19,7 @@ constexpr std::string_view kReserved[] = {
     "uint16_t", "uint32_t", "uint64_t", "size_t", "memcpy", "memset",
     // Ours.
     "IN_LANES", "PRAGMA", "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims",
-    "main"};
+    "overflows", "main"};
 
 }  // namespace
 

@@ -1,0 +1,58 @@
+#include "export.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+
+#include "export/export.h"
+#include "interrupt.h"
+#include "numpy_api.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace inlay::python {
+namespace {
+
+/// Of arrays by name, which are row-major.
+std::vector<BoundArray> bound_arrays(const Graph& graph, nb::dict given) {
+  std::vector<BoundArray> out;
+  for (const auto& [key, value] : given) {
+    auto* array = reinterpret_cast<PyArrayObject*>(value.ptr());
+    BoundArray& made = out.emplace_back();
+    made.name = nb::cast<std::string>(key);
+    made.dtype = dtype_of_numpy(PyArray_TYPE(array));
+    for (const Param& param : graph.params) {  // whose dtype NumPy may write as this one: bf16
+      const DType dtype = graph.type(param.value).dtype;
+      if (graph.name_text(param.value) == made.name && numpy_type(dtype) == PyArray_TYPE(array)) made.dtype = dtype;
+    }
+    for (int i = 0; i < PyArray_NDIM(array); ++i) made.dims.push_back(PyArray_DIM(array, i));
+    made.elements = PyArray_DATA(array);
+  }
+  return out;
+}
+
+nb::tuple file_of(const ExportedFile& file) {
+  return nb::make_tuple(file.name, nb::bytes(file.bytes.data(), file.bytes.size()));
+}
+
+nb::list exported_program(const std::string& text, const std::string& file_name, const std::string& name,
+                          const std::string& kind, const std::map<std::string, int64_t>& sizes, nb::dict bound) {
+  ExportRequest request{.name = name, .kind = export_kind_named(kind), .sizes = {sizes.begin(), sizes.end()}};
+  request.bound = bound_arrays(parse(text, file_name), bound);
+  Exported made;
+  unless_interrupted([&] { made = exported(text, file_name, request); });
+  nb::list out;
+  out.append(file_of(made.header));
+  out.append(file_of(made.code));
+  return out;
+}
+
+}  // namespace
+
+void bind_export(nb::module_& m) {
+  m.def("exported", exported_program, "text"_a, "file_name"_a, "name"_a, "kind"_a, "sizes"_a, "bound"_a,
+        "The name and the bytes of the header, and of the code.");
+  m.def("wrong_export_name", wrong_export_name, "name"_a, "Why a function cannot have this name; empty: it can.");
+}
+
+}  // namespace inlay::python

@@ -1,0 +1,53 @@
+#pragma once
+// A program as files that a C compiler, or a linker, takes: what inlay export and inlay.export write.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/options.h"
+#include "ir/text.h"
+#include "ops/dtype.h"
+
+namespace inlay {
+
+/// What is written beside the header.
+enum class ExportKind : uint8_t { c, object, shared };
+
+/// Throws Error(unknown-name).
+ExportKind export_kind_named(std::string_view name);
+
+/// The array of a bound parameter, row-major.
+struct BoundArray {
+  std::string name;
+  DType dtype = DType::f64;
+  std::vector<int64_t> dims;
+  const void* elements = nullptr;
+};
+
+struct ExportRequest {
+  std::string name;  // of the function, and what all other names begin with
+  ExportKind kind = ExportKind::c;
+  FixedSizes sizes;
+  std::vector<BoundArray> bound;  // one for each bound parameter; they fix sizes, too
+  Options options;
+};
+
+struct ExportedFile {
+  std::string name;  // softmax.h, softmax.c, softmax.o, libsoftmax.so
+  std::string bytes;
+};
+
+struct Exported {
+  ExportedFile header, code;
+};
+
+/// The header and the code of a graph's text. Throws Error: unsupported where the result would not link with libm
+/// alone, or there is no C compiler; unknown-name, shape-mismatch, wrong-dtype and false-fact for sizes and arrays that
+/// are none of the program's; and what reading and compiling throw.
+Exported exported(std::string_view text, std::string_view file_name, const ExportRequest& request);
+
+/// Why a function cannot have this name; empty: it can.
+std::string wrong_export_name(const std::string& name);
+
+}  // namespace inlay

@@ -1,0 +1,303 @@
+#include "export/header.h"
+
+#include <algorithm>
+
+#include "backend/c/backend.h"
+#include "export/cpp_words.h"
+#include "inlay/runtime.h"
+
+namespace inlay {
+
+using c_backend::Text;
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::SiteId;
+
+namespace {
+
+constexpr std::size_t kLineLength = 110;
+constexpr int kFirstSite = 256;  // what the typed function returns where site 0 fails
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+/// "softmax: the text" as a C string.
+std::string quoted(std::string_view text) {
+  constexpr std::string_view kDigits = "01234567";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\' || c == '?') {
+      out += str("\\", std::string(1, c));  // ? for trigraphs
+    } else if (byte < 32 || byte >= 127) {
+      out += '\\';
+      for (const int shift : {6, 3, 0}) out += kDigits[byte >> shift & 7];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+Interface::Interface(const Lowered& made, const std::string& name)
+    : made_(made), name_(name), is_typed_(made.kernels.symbols.size() == 0) {
+  for (const std::string_view word : kCppWords) variables_.reserve(std::string(word));
+  for (const char* own : {"arena", "params", "outputs", "segments", "code"}) variables_.reserve(own);
+  for (const std::string& fixed : fixed_names()) variables_.reserve(fixed);
+  add_params();
+  add_outputs();
+  for (const Symbol& symbol : made.kernels.symbols) sizes_.push_back(enumerator("_SIZE_", symbol.name));
+}
+
+std::string Interface::enumerator(std::string_view of, std::string_view name) {
+  return enumerators_.take(str(name_, of, name));
+}
+
+void Interface::add_params() {
+  for (const BufferId id : made_.kernels.params) {
+    const Buffer& buffer = made_.kernels.buffers[id];
+    Slot slot{.name = buffer.name, .type = type_text(made_.kernels, buffer), .dtype = buffer.dtype};
+    slot.enumerator = enumerator("_IN_", buffer.name);
+    slot.is_in_the_code = buffer.bound;
+    slot.is_written = buffer.donated;
+    if (is_typed_) slot.num_elements = kernel::num_elements(buffer).evaluate({});
+    if (is_typed_ && !buffer.bound) slot.variable = variables_.take(buffer.name, "x");
+    params_.push_back(std::move(slot));
+  }
+}
+
+void Interface::add_outputs() {
+  for (std::size_t i = 0; i < made_.kernels.outputs.size(); ++i) {
+    const BufferId id = made_.kernels.outputs[i];
+    const Buffer& buffer = made_.kernels.buffers[id];
+    const Output& output = made_.graph.outputs[i];
+    const std::string name = output.name.empty() ? made_.graph.name_text(output.value) : output.name;
+    Slot slot{.name = name, .type = type_text(made_.kernels, buffer), .dtype = buffer.dtype};
+    slot.enumerator = enumerator("_OUT_", name);
+    slot.taken = memory::param_in_output(made_.kernels, made_.plan.sharing, id);
+    if (is_typed_) slot.num_elements = kernel::num_elements(buffer).evaluate({});
+    if (is_typed_ && slot.taken < 0) slot.variable = variables_.take(name, "y");
+    outputs_.push_back(std::move(slot));
+  }
+}
+
+std::string Interface::code_of(SiteId site) const {
+  std::string code(code_name(made_.kernels.sites[site].code));
+  std::ranges::replace(code, '-', '_');
+  return str(name_, "_FAILED_", site.index, "_", code);
+}
+
+/// Those that depend on nothing of the program.
+std::vector<std::string> Interface::fixed_names() const {
+  std::vector<std::string> out = {name_};
+  for (const char* end :
+       {"_entry", "_message", "_arena_bytes", "_FAILED", "_ARENA_BYTES", "_ARENA_ALIGNMENT", "_OFFSETS"}) {
+    out.push_back(name_ + end);
+  }
+  return out;
+}
+
+std::vector<std::string> Interface::names() const {
+  std::vector<std::string> out = fixed_names();
+  for (const Slot& slot : params_) out.push_back(slot.enumerator);
+  for (const Slot& slot : outputs_) out.push_back(slot.enumerator);
+  out.insert(out.end(), sizes_.begin(), sizes_.end());
+  for (const SiteId site : ids<SiteId>(made_.kernels.sites.size())) out.push_back(code_of(site));
+  return out;
+}
+
+void Interface::describe(Text& out) const {
+  out.comment(str("Program @", made_.kernels.name, ", made by inlay."));
+  if (is_typed_) {
+    out.comment(str(
+        "All sizes are fixed: ", name_, "() takes the arrays, ", entry(),
+        "() the same by their slots in an InlayCall. "
+        "Arrays are row-major; bool is a byte, a complex number two elements, f16 and bf16 are their bits. No output "
+        "overlaps another array. Nothing is allocated or kept: any number of threads may call at once, each with "
+        "working memory of its own."));
+  } else {
+    out.comment(str("Sizes are not fixed (--size): ", entry(),
+                    "() takes the arrays by their slots in an InlayCall, and "
+                    "checks no size."));
+  }
+}
+
+namespace {
+
+void write_enum(Text& out, std::string_view comment, const std::vector<Slot>& slots) {
+  if (slots.empty()) return;
+  out.comment(comment);
+  out.open("enum");
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    std::string what = slots[i].type;
+    if (slots[i].is_in_the_code) what += ", lies in the code: its slot is not read";
+    if (slots[i].is_written) what += ", may be overwritten";
+    if (slots[i].taken >= 0) what += ", lies in the bytes of an input, at whose address it is passed";
+    out.line(slots[i].enumerator, " = ", i, i + 1 < slots.size() ? "," : "", " /* ", what, " */");
+  }
+  out.close(";");
+  out.blank();
+}
+
+}  // namespace
+
+void Interface::write_slots(Text& out) const {
+  write_enum(out, "Slots of InlayCall.params.", params_);
+  write_enum(out, "Slots of InlayCall.outputs.", outputs_);
+  if (sizes_.empty()) return;
+  out.comment("Places in InlayCall.symbols.");
+  out.line("enum { ", join(sizes_, ", "), " };");
+  out.blank();
+}
+
+void Interface::write_arena(Text& out) const {
+  if (!layout().empty()) {
+    out.comment(str("Working memory, which is InlayCall.segments[0], at a multiple of ", name_, "_ARENA_ALIGNMENT. ",
+                    layout(),
+                    "() returns its bytes for sizes as InlayCall.symbols has them, or -1 where they do not fit in 64 "
+                    "bits, and sets offsets, which InlayCall.offsets is to be."));
+    out.line("#define ", name_, "_ARENA_ALIGNMENT 64");
+    out.line("enum { ", name_, "_OFFSETS = ", made_.plan.sharing.storages.size(), " };");
+    out.line(c_backend::layout_prototype(layout()), ";");
+    out.blank();
+    return;
+  }
+  if (!made_.plan.is_static || made_.plan.layouts.size() != 1) {
+    out.comment(
+        "The bytes of working memory depend on sizes that a call finds: InlayCall.begin_segment is called where it has "
+        "found them, and sets InlayCall.offsets and InlayCall.segments.");
+    out.blank();
+    return;
+  }
+  out.comment("Working memory, which is InlayCall.segments[0]; where it has 0 bytes the pointer is not read.");
+  out.line("#define ", name_, "_ARENA_BYTES ", made_.plan.layouts[0].arena_bytes);
+  out.line("#define ", name_, "_ARENA_ALIGNMENT 64");
+  out.blank();
+}
+
+void Interface::write_codes(Text& out) const {
+  const auto& sites = made_.kernels.sites;
+  if (sites.size() == 0) return;
+  out.comment(str("Where a call fails at a site, ", entry(), "() returns INLAY_FAILED_AT_SITE and sets failure_site",
+                  is_typed_ ? str(", and ", name_, "() returns the site's code") : "", ": ", name_,
+                  "_FAILED + failure_site."));
+  out.open("enum");
+  out.line(name_, "_FAILED = ", kFirstSite, ",");
+  for (const SiteId site : ids<SiteId>(sites.size()))
+    out.line(code_of(site), " = ", kFirstSite + site.index, site.index + 1 < sites.size() ? "," : "");
+  out.close(";");
+  out.blank();
+}
+
+std::string Interface::typed_prototype() const {
+  std::vector<std::string> list;
+  const auto add = [&](const Slot& slot, const char* qualifier) {
+    if (slot.variable.empty()) return;
+    const int64_t count = slot.num_elements * (is_complex(slot.dtype) ? 2 : 1);
+    const std::string_view type = c_backend::element_type(slot.dtype);
+    list.push_back(count == 0 ? str(qualifier, type, "* ", slot.variable)
+                              : str(qualifier, type, " ", slot.variable, "[", count, "]"));
+  };
+  for (const Slot& slot : params_) add(slot, slot.is_written ? "" : "const ");
+  for (const Slot& slot : outputs_) add(slot, "");
+  list.emplace_back("void* arena");
+  const std::string line = str("int32_t ", name_, "(", join(list, ", "), ")");
+  if (line.size() <= kLineLength) return line;
+  return str("int32_t ", name_, "(\n    ", join(list, ",\n    "), ")");
+}
+
+void Interface::write_prototypes(Text& out) const {
+  out.line("int32_t ", entry(), "(InlayCall* call);");
+  if (is_typed_) {
+    out.comment(str("INLAY_OK, or what went wrong. arena: ", name_, "_ARENA_BYTES bytes at a multiple of ", name_,
+                    "_ARENA_ALIGNMENT."));
+    out.line(typed_prototype(), ";");
+  }
+  out.comment("What a code says, without the numbers of the call: {0} stands for InlayCall.failure_numbers[0].");
+  out.line("const char* ", name_, "_message(int32_t code);");
+}
+
+std::string Interface::header() const {
+  const std::string guard = str("INLAY_EXPORT_", name_, "_H");
+  Text out;
+  out.line("#ifndef ", guard);
+  out.line("#define ", guard);
+  describe(out);
+  out.blank();
+  std::string text = out.text() + std::string(c_backend::runtime_header()) + "\n";
+  out = Text();
+  out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+  write_slots(out);
+  write_arena(out);
+  write_codes(out);
+  write_prototypes(out);
+  out.line("\n#ifdef __cplusplus\n}\n#endif\n#endif");
+  return text + out.text();
+}
+
+void Interface::write_typed(Text& out) const {
+  INLAY_CHECK(made_.plan.is_static && made_.plan.layouts.size() == 1, "sizes are fixed, and a segment is not");
+  const auto addresses = [&](const std::vector<Slot>& slots) {
+    std::vector<std::string> out;
+    for (const Slot& slot : slots) {
+      const Slot& place = slot.taken < 0 ? slot : params_[static_cast<std::size_t>(slot.taken)];
+      out.push_back(place.variable.empty() ? "0" : place.variable);
+    }
+    return out.empty() ? std::string("0") : join(out, ", ");
+  };
+  out.open(typed_prototype());
+  out.line("const void* const params[] = {", addresses(params_), "};");
+  out.line("void* outputs[] = {", addresses(outputs_), "};");
+  out.line("void* segments[] = {arena};");
+  out.line("InlayCall call = {0};");
+  out.line("call.params = params;");
+  out.line("call.outputs = outputs;");
+  out.line("call.segments = segments;");
+  if (made_.kernels.sites.size() == 0) {
+    out.line("return ", entry(), "(&call);");
+  } else {
+    out.line("const int32_t code = ", entry(), "(&call);");
+    out.line("return code == INLAY_FAILED_AT_SITE ? ", name_, "_FAILED + (int32_t)call.failure_site : code;");
+  }
+  out.close();
+}
+
+void Interface::write_message(Text& out) const {
+  constexpr std::pair<const char*, const char*> kCodes[] = {
+      {"INLAY_OK", "done"},
+      {"INLAY_FAILED_AT_SITE", "a check failed"},
+      {"INLAY_HOST_CALL_FAILED", "a function of the host failed"},
+      {"INLAY_OUT_OF_MEMORY", "no memory"},
+      {"INLAY_SIZE_OVERFLOW", "a size does not fit in 64 bits"},
+      {"INLAY_BEYOND_UPPER_BOUND", "a size is larger than its upper bound"},
+      {"INLAY_INTERRUPTED", "interrupted"}};
+  out.open("const char* ", name_, "_message(int32_t code)");
+  out.open("switch (code)");
+  for (const auto& [code, text] : kCodes) out.line("case ", code, ": return ", quoted(text), ";");
+  for (const SiteId site : ids<SiteId>(made_.kernels.sites.size())) {
+    const kernel::Site& what = made_.kernels.sites[site];
+    const std::string at = what.location.empty() ? "" : str(" (", what.location.text, ")");
+    out.line("case ", code_of(site), ": return ", quoted(one_line(str(code_name(what.code), ": ", what.message, at))),
+             ";");
+  }
+  out.line("default: return \"no code of this function\";");
+  out.close();
+  out.close();
+}
+
+std::string Interface::functions() const {
+  Text out;
+  out.blank();
+  if (is_typed_) {
+    write_typed(out);
+    out.blank();
+  }
+  write_message(out);
+  return out.text();
+}
+
+}  // namespace inlay

@@ -1,0 +1,413 @@
+"""A program that knows nothing of inlay calls what `inlay export` wrote: C, objects and libraries."""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import inlay
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O2", "-ffp-contract=off", "-fno-strict-aliasing"]
+COMPILERS = [name for name in ("cc", "clang-19") if shutil.which(name)]
+
+# What code may take from elsewhere: functions of libm, and the two that compilers call by themselves.
+ALLOWED = re.compile(r"memcpy|memset|_GLOBAL_OFFSET_TABLE_|sincos[fl]?|c?(abs|a?(sin|cos|tan)h?|atan2|cbrt|ceil|copysign|erfc?|exp2?|expm1|"
+                     r"fabs|floor|fmax|fmin|fmod|fma|frexp|hypot|ldexp|scalbn|lgamma|tgamma|log(2|10|1p|b)?|modf|nearbyint|"
+                     r"nextafter|pow|remainder|rint|round|sqrt|trunc|arg|proj|real|imag|conj|lrint|llrint)[fl]?")  # fmt: skip
+
+
+def tool(*arguments, code=0):
+    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def run(*command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class Library:
+    """An exported function with fixed sizes, as a C compiler and ctypes see it."""
+
+    def __init__(self, folder, name):
+        self.name, self.header = name, (folder / f"{name}.h").read_text()
+        library = folder / f"lib{name}.so"
+        if not library.exists():
+            library = folder / f"{name}-by-hand.so"
+            run("cc", *FLAGS, "-shared", "-fPIC", "-Wl,-z,defs", folder / f"{name}.c", "-lm", "-o", library)
+        self.c = ctypes.CDLL(str(library))
+        found = re.search(rf"{name}_ARENA_BYTES (\d+)", self.header)
+        self.arena_bytes = int(found[1]) if found else None
+
+    def __call__(self, arguments, results):
+        memory = np.full(self.arena_bytes + 128, 0xA5, np.uint8)
+        start = -memory.ctypes.data % 64
+        arena = memory[start:].ctypes.data
+        arrays = [*arguments, *results]
+        code = getattr(self.c, self.name)(*[ctypes.c_void_p(a.ctypes.data) for a in arrays], ctypes.c_void_p(arena))
+        assert (memory[start + self.arena_bytes :] == 0xA5).all()
+        return code
+
+    def message(self, code):
+        function = getattr(self.c, f"{self.name}_message")
+        function.restype = ctypes.c_char_p
+        return function(code).decode()
+
+
+def symbols(path):
+    """Of an object or a library: names by nm's letter."""
+    found = {}
+    for line in run("nm", *(["-D"] if path.suffix == ".so" else []), path).splitlines():
+        letter, name = line.split()[-2:]
+        found.setdefault(letter, set()).add(name.split("@")[0])
+    return found
+
+
+def require_alone(path):
+    """It calls libm alone, keeps nothing, and nothing of it runs before it is called."""
+    found = symbols(path)
+    for name in found.pop("U", set()):
+        assert ALLOWED.fullmatch(name), name
+    assert set(found) <= set("Ttr"), found
+    sections = run("readelf", "-SW", path)
+    assert not re.search(r"\.(init|fini|ctors|dtors)", sections)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_example(compiler, tmp_path):
+    folder = ROOT / "examples" / "c"
+    tool("export", folder / "softmax.inlay", "--size", "n=4", "-o", tmp_path)
+    run(compiler, *FLAGS, "-I", tmp_path, folder / "main.c", tmp_path / "softmax.c", "-lm", "-o", tmp_path / "softmax")
+    printed = [float(word) for word in run(tmp_path / "softmax").split()]
+    share, entropy = inlay.compile((folder / "softmax.inlay").read_text())(np.array([1.0, 2, 3, 4]))
+    np.testing.assert_allclose(printed, [*share, entropy], rtol=1e-15)
+
+
+SUM = """graph @total(%x: f64[n], %w: f64[n] bound) {
+  %p = mul %x, %w
+  %t = reduce add %p [0] : f64
+  return %t
+}
+"""
+
+
+def test_two_exports_are_linked_into_one_program(tmp_path):
+    for name, kind, weights in [("first", "object", [1.0, 2.0]), ("second", "c", [3.0, 4.0, 5.0])]:
+        inlay.export(SUM, tmp_path, kind, name=name, bound={"w": np.array(weights)})
+    (tmp_path / "main.cpp").write_text("""
+#include "first.h"
+#include "second.h"
+int main() {
+  const double x[3] = {1, 10, 100};
+  double a, b;
+  if (first(x, &a, nullptr) != INLAY_OK || second(x, &b, nullptr) != INLAY_OK) return 1;
+  return a == 21 && b == 543 ? 0 : 2;
+}
+""")
+    run("cc", *FLAGS, "-c", tmp_path / "second.c", "-o", tmp_path / "second.o")
+    run("c++", "-Wall", "-Wextra", "-pedantic", "-Werror", *(tmp_path / f for f in ("main.cpp", "first.o", "second.o")),
+        "-lm", "-o", tmp_path / "main")  # fmt: skip
+    run(tmp_path / "main")
+
+
+@pytest.mark.parametrize("kind, file", [("object", "total.o"), ("shared", "libtotal.so")])
+def test_code_needs_libm_alone(kind, file, tmp_path):
+    text = SUM.replace("mul %x, %w", "pow %x, %w")
+    header, code = inlay.export(text, tmp_path, kind, bound={"w": np.ones(40)})
+    assert (header.name, code.name) == ("total.h", file)
+    require_alone(code)
+    assert symbols(code)["T"] == {"total", "total_entry", "total_message"}
+
+
+def scalar_ops():
+    return {op["name"]: op for op in json.loads(tool("list", "ops", "--json"))}
+
+
+SUPPLIED = {"digamma"}  # functions/supplied.c
+ABSENT_OPS = sorted({name for name, op in scalar_ops().items() if op["c"] == "called"} - SUPPLIED)
+
+
+def test_every_scalar_op_that_c_has(tmp_path):
+    """All of them in one program, special functions too, on operands within the domain of most."""
+    ops = {name: op["arity"] for name, op in scalar_ops().items() if name not in ABSENT_OPS and op["f64"]}
+    lines, names = [], []
+    for name, arity in ops.items():
+        operands = ", ".join(("%a", "%b", "%c")[:arity])
+        text = f"graph @p(%a: f64[n], %b: f64[n], %c: f64[n]) {{\n  %r = {name} {operands}\n  return %r\n}}"
+        try:
+            result = inlay.compile(text).results["r"]
+        except inlay.InlayError:
+            continue  # of bools and integers
+        if result != "f64[n]":
+            continue
+        lines.append(f"  %{name}_r = {name} {operands}\n")
+        names.append(f"%{name}_r")
+    special = "erf erfc erfcx erfinv erfcinv ndtr ndtri log_ndtr lgamma gamma digamma trigamma i0 i1 lbeta sigmoid log1mexp".split()
+    assert {f"%{name}_r" for name in special} <= set(names)
+    text = f"graph @ops(%a: f64[n], %b: f64[n], %c: f64[n]) {{\n{''.join(lines)}  return {', '.join(names)}\n}}"
+    a, b, c = np.linspace(0.05, 0.95, 17), np.linspace(2.5, 0.3, 17), np.linspace(1.0, 4.0, 17)
+    _, code = inlay.export(text, tmp_path, sizes={"n": 17})
+    run("cc", *FLAGS, "-c", code, "-o", tmp_path / "ops.o")
+    require_alone(tmp_path / "ops.o")
+    results = [np.empty(17) for _ in names]
+    assert Library(tmp_path, "ops")([a, b, c], results) == 0
+    for name, got, want in zip(names, results, inlay.compile(text)(a, b, c), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-13, err_msg=name)
+
+
+def test_digamma_left_of_0_lies_in_the_code(tmp_path):
+    x = np.concatenate([np.linspace(-30.05, 4, 2001), -np.logspace(-300, 15, 200), [-0.0, 0.0, -1, -7, -(2.0**60), np.inf, -np.inf, np.nan]])
+    text = "graph @d(%x: f64[n], %f: f32[n]) {\n  %y = digamma %x\n  %g = digamma %f\n  return %y, %g\n}"
+    inlay.export(text, tmp_path, "shared", sizes={"n": len(x)})
+    require_alone(tmp_path / "libd.so")
+    y, g = np.empty_like(x), np.empty_like(x, np.float32)
+    assert Library(tmp_path, "d")([x, x.astype(np.float32)], [y, g]) == 0
+    wanted, wanted_f32 = inlay.compile(text)(x, x.astype(np.float32))
+    np.testing.assert_allclose(y, wanted, rtol=1e-15, atol=1e-17)
+    np.testing.assert_allclose(g, wanted_f32, rtol=1e-7)
+
+
+ABSENT = """graph @absent(%x: f64[n], %m: f64[20, 30], %k: f64[30, 40]) {
+  %bessel = j0 %x
+  %product = matmul %m, %k
+  %order = sort %x
+  %found = host_call "look" (%order) : f64[n]
+  return %bessel, %product, %found
+}
+"""
+
+
+def test_what_c_has_not_is_refused_by_one_sentence(tmp_path):
+    (tmp_path / "absent.inlay").write_text(ABSENT)
+    said = tool("export", tmp_path / "absent.inlay", "--size", "n=4", "-o", tmp_path / "out", code=1)
+    first = said.splitlines()[0]
+    assert first.startswith(f"error[unsupported]: {tmp_path}/absent.inlay cannot be exported, as C has not all that it uses: ")
+    for part in ("inlay_l_matmul_f64", "(product)", "inlay_l_sort_f64", "inlay_s_j0", '"look" is a function of the host'):
+        assert part in first
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(NotImplementedError, match="inlay_s_j0"):
+        inlay.export(ABSENT, tmp_path / "out", sizes={"n": 4})
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("op", ABSENT_OPS)
+def test_each_op_that_c_has_not_is_refused(op, tmp_path):
+    arity = scalar_ops()[op]["arity"]
+    operands = ", ".join(["%x"] * arity)
+    text = f"graph @p(%x: f64[3]) {{\n  %r = {op} {operands}\n  return %r\n}}"
+    with pytest.raises(NotImplementedError, match=f"inlay_s_{op}"):
+        inlay.export(text, tmp_path, name="p")
+
+
+MANY = """graph @many(%x: f64[n], %w: f64[k, 2] bound, %g: i64[k] bound {min 0, max 2}, %i: i64[2], %mask: bool[n], %z: c128,
+    %class: f32[0], %h: f16[3], %o: f64[n] donated) {
+  %a = gather %w[%g, 0:2]
+  %s = reduce add %a [0] : f64
+  %y = gather %x[%i]
+  %r = mul %s, %y
+  %q = mul %z, %z
+  %m = not %mask
+  %c = exp %class
+  %twice = add %h, %h
+  %u = update set %o[0:2], %r
+  return %r, q = %q, m = %m, %c, %twice, %u
+}
+"""
+W, G = np.arange(6.0).reshape(3, 2), np.array([0, 2, 1])
+
+
+def arguments_of_many(i):
+    return [np.arange(5.0), np.array(i), np.array([True, False] * 2 + [True]), np.array(1 + 2j),
+            np.empty(0, np.float32), np.ones(3, np.float16), np.arange(10.0, 15.0)]  # fmt: skip
+
+
+def test_dtypes_bound_arrays_and_donated_inputs(tmp_path):
+    inlay.export(MANY, tmp_path, sizes={"n": 5}, bound={"w": W, "g": G})
+    library = Library(tmp_path, "many")
+    arguments = arguments_of_many([1, -1])
+    wanted = inlay.compile(MANY, bound={"w": W, "g": G})(*(a.copy() for a in arguments))
+    results = [np.empty_like(each) for each in wanted[:5]]
+    assert library(arguments, results) == 0
+    for got, want in zip([*results, arguments[-1]], wanted, strict=True):
+        np.testing.assert_array_equal(got, want)
+    assert "many_OUT_u = 5 /* f64[5], lies in the bytes of an input" in library.header
+    assert "many_IN_class = 6" in library.header  # a slot is a parameter's position, that of a bound one too
+    assert "class_2[" not in library.header and "* class_2" in library.header  # a word of C++
+
+
+def test_a_failure_is_a_code_with_a_name_and_a_text(tmp_path):
+    inlay.export(MANY, tmp_path, sizes={"n": 5}, bound={"w": W, "g": G})
+    library = Library(tmp_path, "many")
+    arguments = arguments_of_many([1, 7])
+    results = [np.empty(2), np.empty((), complex), np.empty(5, bool), np.empty(0, np.float32), np.empty(3, np.float16)]
+    code = library(arguments, results)
+    assert f"many_FAILED_0_index_out_of_bounds = {code}" in library.header
+    assert library.message(code).startswith("index-out-of-bounds: gather: index {0} is out of bounds for axis 0")
+    assert library.message(0) == "done"
+    assert library.message(9999) == "no code of this function"
+
+
+WRONG = [
+    ({"sizes": {"m": 5}}, ValueError, "error[unknown-name]: the program has no size m\n  help: did you mean n?"),
+    ({"sizes": {"n": -5}}, ValueError, "error[negative-size]: the size n is -5"),
+    ({"bound": {"w": W}}, TypeError, "error[wrong-argument-count]: no array for the bound parameter %g"),
+    ({"bound": {"w": W, "g": G, "x": W}}, ValueError, "error[unknown-name]: the program has no bound parameter %x, but w, g"),
+    ({"bound": {"w": G, "g": G}}, TypeError, "error[wrong-dtype]: w: an array of i64 where f64 is expected"),
+    ({"bound": {"w": W[:, :1], "g": G}}, ValueError, "error[shape-mismatch]: w: an array of shape [3, 1] where f64[3, 2] is expected"),
+    ({"bound": {"w": W, "g": G[:2]}}, ValueError, "error[shape-mismatch]: g: an array of shape [2] where i64[3] is expected"),
+    ({"bound": {"w": W, "g": G + 1}}, ValueError, "error[false-fact]: %g: bound with max 2, but element 1 is 3"),
+    ({"name": "new"}, ValueError, "error[unknown-name]: an exported function cannot have this name: `new` is a word of C++"),
+    ({"name": "sin"}, ValueError, "error[unknown-name]: an exported function cannot have this name: `sin` has a meaning in the C file already"),
+    ({"kind": "dll"}, ValueError, "error[unknown-name]: there is no kind of export dll\n  help: c, object or shared"),
+    ({"bound": [W, G]}, TypeError, "bound= takes a dict by name, not a list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given, error, message", WRONG, ids=[message[:60] for *_, message in WRONG])
+def test_what_is_wrong_is_said_and_nothing_is_written(given, error, message, tmp_path):
+    arguments = {"bound": {"w": W, "g": G}, **given}
+    with pytest.raises(error) as caught:
+        inlay.export(MANY, tmp_path / "out", **arguments)
+    assert str(caught.value).startswith(message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_sizes_that_follow_are_fixed_too(tmp_path):
+    text = "graph @p(%x: f64[n], %y: f64[m]) assume n == m + 1 {\n  %a = exp %x\n  %b = exp %y\n  return %a, %b\n}"
+    header, _ = inlay.export(text, tmp_path, sizes={"m": 3})
+    assert "int32_t p(const double x[4], const double y[3], double a[4], double b[3], void* arena);" in header.read_text()
+
+
+def test_sizes_that_a_call_finds_cannot_be_fixed(tmp_path):
+    text = "graph @p(%x: f64[n], %m: bool[n]) {\n  %count, %c = compress %m, %x : k\n  return %c\n}"
+    with pytest.raises(NotImplementedError, match="k is found during a call, and cannot be fixed"):
+        inlay.export(text, tmp_path, sizes={"n": 4, "k": 2})
+
+
+def test_a_compiled_function_is_exported_with_its_arrays(tmp_path):
+    fn = inlay.compile(SUM, bound={"w": np.array([1.0, 2.0])})
+    inlay.save(fn, tmp_path / "total.inlayfn")
+    for name, each in [("made", fn), ("read", inlay.load(tmp_path / "total.inlayfn"))]:
+        inlay.export(each, tmp_path, "shared", name=name)
+        total = np.empty(())
+        assert Library(tmp_path, name)([np.array([10.0, 100.0])], [total]) == 0
+        assert total == 210
+    with pytest.raises(TypeError, match="bound= is for the text of a program"):
+        inlay.export(fn, tmp_path, bound={"w": np.ones(2)})
+    with pytest.raises(TypeError, match="inlay.export takes the text of a program, or a function"):
+        inlay.export(print, tmp_path)
+
+
+def test_a_pytensor_function_is_exported_with_its_constants(tmp_path):
+    x = pt.vector("x", shape=(3,))
+    data = np.random.default_rng(1).normal(size=(40, 3))
+    logp = -((data * x).sum(axis=1) ** 2).sum() / 2
+    fn = pytensor.function([x], [logp, pytensor.grad(logp, x)], mode="INLAY")
+    with pytest.raises(ValueError, match="the function has no name"):
+        inlay.export(fn, tmp_path)
+    inlay.export(fn, tmp_path, name="logp")
+    point, value, gradient = np.array([0.1, -0.2, 0.3]), np.empty(()), np.empty(3)
+    assert Library(tmp_path, "logp")([point], [value, gradient]) == 0
+    for got, want in zip([value, gradient], fn(point), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-13)
+
+
+def test_a_file_is_named_instead_of_a_folder(tmp_path):
+    (tmp_path / "total.inlay").write_text(SUM)
+    np.save(tmp_path / "w.npy", np.ones(2))
+    w = f"w={tmp_path}/w.npy"
+    printed = tool("export", tmp_path / "total.inlay", "--bound", w, "-o", tmp_path / "sub" / "code.o")
+    assert printed == f"{tmp_path}/sub/total.h\n{tmp_path}/sub/code.o\n"
+    require_alone(tmp_path / "sub" / "code.o")
+    said = tool("export", tmp_path / "total.inlay", "--bound", w, "--kind=c", "-o", tmp_path / "code.o", code=1)
+    assert "--kind=c does not fit -o" in said
+    (tmp_path / "try.inlay").write_text(SUM)
+    said = tool("export", tmp_path / "try.inlay", "--bound", w, "-o", tmp_path / "out", code=1)
+    assert "`try` is a word of C++\n  help: --name=NAME says how it is called" in said
+
+
+class Call(ctypes.Structure):
+    """InlayCall of inlay/runtime.h."""
+
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in ("params", "outputs", "symbols", "segments", "offsets")),
+        *((name, ctypes.c_void_p) for name in ("begin_segment", "host_call", "host")),
+        ("failure_site", ctypes.c_int64),
+        ("failure_numbers", ctypes.c_int64 * 4),
+        *((name, ctypes.c_void_p) for name in ("stop", "stop_while_writing", "interrupted")),
+    ]
+
+
+def call_entry(library, params, outputs, sizes):
+    """An entry whose working memory depends on sizes; the bytes that it needs."""
+    name, c = library.name, library.c
+    num_offsets = int(re.search(rf"{name}_OFFSETS = (\d+)", library.header)[1])
+    offsets, symbols = np.full(num_offsets, -1, np.int64), np.array(sizes, np.int64)
+    layout = getattr(c, f"{name}_arena_bytes")
+    layout.restype = ctypes.c_int64
+    num_bytes = layout(ctypes.c_void_p(symbols.ctypes.data), ctypes.c_void_p(offsets.ctypes.data))
+    if num_bytes < 0:
+        return num_bytes
+    memory = np.full(num_bytes + 128, 0xA5, np.uint8)
+    start = -memory.ctypes.data % 64
+    tables = [(ctypes.c_void_p * max(len(arrays), 1))(*(a.ctypes.data for a in arrays)) for arrays in (params, outputs)]
+    segments = (ctypes.c_void_p * 1)(memory[start:].ctypes.data)
+    call = Call(*map(ctypes.addressof, tables), symbols.ctypes.data, ctypes.addressof(segments), offsets.ctypes.data)
+    assert getattr(c, f"{name}_entry")(ctypes.byref(call)) == 0
+    assert (memory[start + num_bytes :] == 0xA5).all()
+    return num_bytes
+
+
+STAGES = """graph @stages(%x: f64[n, m], %bytes: f64[n]) {
+  %a = exp %x
+  %s = cumulative add %a [0] : f64
+  %b = cumulative mul %s [1] : f64
+  %c = cumulative max %b [0] : f64
+  %t = reduce add %c [1] : f64
+  %r = add %t, %bytes
+  return %r
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_working_memory_of_sizes_that_a_call_has(compiler, tmp_path):
+    _, code = inlay.export(STAGES, tmp_path)
+    run(compiler, *FLAGS, "-c", code, "-o", tmp_path / "stages.o")
+    require_alone(tmp_path / "stages.o")
+    library = Library(tmp_path, "stages")
+    fn = inlay.compile(STAGES, fuse="none")
+    for n, m in [(3, 5), (40, 7), (1, 1), (0, 4)]:
+        x, y, r = np.random.default_rng(n).random((n, m)), np.ones(n), np.empty(n)
+        needed = call_entry(library, [x, y], [r], [n, m])
+        np.testing.assert_allclose(r, fn(x, y), rtol=1e-13)
+        assert needed <= 3 * (n * m * 8 + 64)
+    assert call_entry(library, [], [], [2**61, 2**61]) == -1
+
+
+def test_names_that_the_file_has_already(tmp_path):
+    """Of the function, of loops and of what a layout is written with."""
+    text = STAGES.replace("%bytes", "%k0").replace("%x", "%k0_entry")
+    text = text.replace("[n, m]", "[overflows, offsets]").replace("[n]", "[overflows]")
+    x, y, r = np.random.default_rng(1).random((4, 3)), np.ones(4), np.empty(4)
+    wanted = inlay.compile(text)(x, y)
+    inlay.export(text, tmp_path / "raw", name="k0")
+    call_entry(Library(tmp_path / "raw", "k0"), [x, y], [r], [4, 3])
+    np.testing.assert_allclose(r, wanted, rtol=1e-13)
+    header, _ = inlay.export(text, tmp_path / "fixed", name="k0", sizes={"overflows": 4, "offsets": 3})
+    assert "double k0_2[" in header.read_text().replace("const ", "")
+    library = Library(tmp_path / "fixed", "k0")
+    assert library([x, y], [r := np.empty(4)]) == 0
+    np.testing.assert_allclose(r, wanted, rtol=1e-13)
