@@ -3,7 +3,6 @@
 import operator
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy as np
 from . import _inlay
 from .choices import a_kind
 from .errors import UnknownName
-from .text import compilation_of
+from .files import write_whole
+from .text import by_name, compilation_of
 
 
 def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None):
@@ -41,22 +41,16 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None):
     if bound is not None:
         if not isinstance(fn, str):
             raise TypeError("bound= is for the text of a program: a function has its arrays")
-        arrays = _by_name("bound", bound)
+        arrays = by_name("bound", bound)
     arrays = {key: np.array(array, order="C") for key, array in arrays.items()}
-    numbers = {key: operator.index(number) for key, number in _by_name("sizes", sizes).items()}
+    numbers = {key: operator.index(number) for key, number in by_name("sizes", sizes).items()}
     name = _name(name, default_name)
     files = _inlay.exported(text, file_name, name, kind, numbers, arrays)
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    return [_written(folder / file, data) for file, data in files]
-
-
-def _by_name(keyword, given):
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{keyword}= takes a dict by name, not {a_kind(given)}")
-    return dict(given)
+    for file, data in files:
+        write_whole(str(folder / file), data)
+    return [folder / file for file, _ in files]
 
 
 def _parts_of(fn):
@@ -66,7 +60,8 @@ def _parts_of(fn):
     compilation = compilation_of(fn)
     if compilation is not None:
         text, file_name = (compilation.arguments or (compilation.program.explain()["graph"], "<text>"))[:2]
-        return text, os.fspath(file_name), _inlay.parse(text).name, _named(text, compilation.bound)
+        graph = _inlay.parse(text)
+        return text, os.fspath(file_name), graph.name, _named(graph, compilation.bound)
     if "inlay.pytensor" in sys.modules:  # else there is no such function
         from .pytensor.compiled import find_compiled, function_of
 
@@ -74,15 +69,15 @@ def _parts_of(fn):
         if compiled is not None:
             text = compiled.program.explain()["graph"]
             name = getattr(function_of(fn), "name", None)
-            return text, "<PyTensor>", name, _named(text, compiled.translation.bound)
+            return text, "<PyTensor>", name, _named(_inlay.parse(text), compiled.translation.bound)
     raise TypeError(
         f"inlay.export takes the text of a program, or a function that inlay compiled, by inlay.compile or by PyTensor "
         f"with mode='INLAY', not {a_kind(fn)}"
     )
 
 
-def _named(text, arrays):
-    names = [name for name, *_, is_bound in _inlay.parse(text).parameters if is_bound]
+def _named(graph, arrays):
+    names = [name for name, *_, is_bound in graph.parameters if is_bound]
     return dict(zip(names, arrays, strict=True))
 
 
@@ -92,10 +87,3 @@ def _name(given, default):
         why = "has no name" if name is None else f"cannot be called as its program: {_inlay.wrong_export_name(name)}"
         raise UnknownName(f"error[unknown-name]: the function {why}\n  help: name='...' says how C calls it")
     return name
-
-
-def _written(path, data):
-    failure = _inlay.write_whole_file(os.fsencode(path), data)
-    if failure:
-        raise OSError(failure, os.strerror(failure), str(path))
-    return path

@@ -9,6 +9,7 @@ import io
 import logging
 import os
 import pickle
+import sys
 
 import numpy as np
 
@@ -27,11 +28,15 @@ def save(fn, path):
 
     Errors: TypeError for what inlay did not compile; NotImplementedError where a function of yours lays out its memory
     (`planner=` with a function or with offsets) or chose what shares bytes (`may_share=`), which a file cannot hold, or
-    where it keeps a profile; OSError where the file cannot be
-    written; what pickle raises for a host function or an op that cannot be pickled.
+    where it keeps a profile; OSError where the file cannot be written; what pickle raises for a host function or an op
+    that cannot be pickled.
     """
-    path = os.fspath(path)
-    failure = _inlay.write_whole_file(os.fsencode(path), dumps(fn))
+    write_whole(os.fspath(path), dumps(fn))
+
+
+def write_whole(path, data):
+    """Replaces the contents of a file at once; OSError leaves what was there."""
+    failure = _inlay.write_whole_file(os.fsencode(path), data)
     if failure:
         raise OSError(failure, os.strerror(failure), path)
 
@@ -124,6 +129,4 @@ def _door_of(fn):
 
 
 def _pytensor_pickles():
-    import sys
-
     return importlib.import_module(".pytensor.pickles", __package__) if "inlay.pytensor" in sys.modules else None

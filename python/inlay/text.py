@@ -111,15 +111,14 @@ def compile(
     except UnicodeEncodeError as error:
         raise ValueError(f"inlay.compile: the text is no UTF-8: character {error.start} is half of a pair") from None
     graph = _inlay.parse(text, os.fspath(file_name))
-    arrays = _bound_arrays(graph, _by_name("bound", bound))
-    functions = _functions(graph, _by_name("host_functions", host_functions))
+    arrays = _bound_arrays(graph, by_name("bound", bound))
+    functions = _functions(graph, by_name("host_functions", host_functions))
     with progress.shown(f"inlay compiles {os.fspath(file_name)}"):
         program = choices.compile(graph, arrays, functions)
-    fn = program.function()
     arguments = (text, file_name, bound, host_functions, choices)
-    fn.compilation = Compilation(program, arrays, functions, time.perf_counter() - start, arguments)
+    compilation = Compilation(program, arrays, functions, time.perf_counter() - start, arguments)
     parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
-    return _described(fn, parameters, _results(graph), _description(graph, parameters))
+    return _function(compilation, parameters, _results(graph), _description(graph, parameters))
 
 
 def _a(value):
@@ -128,7 +127,7 @@ def _a(value):
     return a_kind(value)
 
 
-def _by_name(keyword, given):
+def by_name(keyword, given):
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -226,20 +225,18 @@ def restored(file, state):
     start = time.perf_counter()
     parameters, results, description, bound, functions = state
     program = program_of(file, bound, functions)
-    fn = program.function()
-    fn.compilation = Compilation(program, bound, functions, time.perf_counter() - start, arguments=None)
-    return _described(fn, parameters, results, description)
+    compilation = Compilation(program, bound, functions, time.perf_counter() - start, arguments=None)
+    return _function(compilation, parameters, results, description)
 
 
 def function_of(program, bound, functions, description):
     """The function of a program that no text describes, which takes arguments by position."""
-    fn = program.function()
-    fn.compilation = Compilation(program, bound, functions, 0.0, arguments=None)
-    fn.parameters, fn.results, fn.description = {}, {}, description
-    return fn
+    return _function(Compilation(program, bound, functions, 0.0, arguments=None), {}, {}, description)
 
 
-def _described(fn, parameters, results, description):
+def _function(compilation, parameters, results, description):
+    fn = compilation.program.function()
+    fn.compilation = compilation
     fn.parameters, fn.results, fn.description = parameters, results, description
     fn.__signature__ = _signature(parameters)
     return fn

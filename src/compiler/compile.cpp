@@ -2,7 +2,6 @@
 #include "compiler/compile.h"
 
 #include "compiler/backends.h"
-#include "compiler/layout_cache.h"
 #include "compiler/object.h"
 #include "compiler/passes.h"
 #include "memory/required.h"
@@ -10,14 +9,6 @@
 
 namespace inlay {
 namespace {
-
-runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan, Emitted emitted,
-                         const Options& options) {
-  runtime::Object object = make_object(kernels, plan, std::move(emitted.object), std::move(emitted.entry));
-  runtime::LayoutFunction layout;
-  if (!plan.is_static) layout = layout_function(object.arena, options.planning);
-  return runtime::Executable(std::move(object), backend_of(options).find_external, std::move(layout));
-}
 
 kernel::BackendCaps caps_of(const Options& options) {
   kernel::BackendCaps caps = backend_of(options).caps();
@@ -76,7 +67,11 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
   const std::string backend(backend_of(options).name);
   std::string target = std::move(emitted.target);
   std::vector<std::string> needs = std::move(emitted.needs);
-  auto executable = run.stage("load", [&] { return load(lowered.kernels, lowered.plan, std::move(emitted), options); });
+  auto executable = run.stage("load", [&] {
+    runtime::Object object =
+        make_object(lowered.kernels, lowered.plan, std::move(emitted.object), std::move(emitted.entry));
+    return load(std::move(object), backend_of(options), options.planning);
+  });
   lowered.seconds = run.seconds();
   return {{std::move(lowered), backend, std::move(target), std::move(needs), options.planning, options.cpu_features,
            !options.may_share},

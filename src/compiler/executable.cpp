@@ -32,7 +32,10 @@ runtime::Bytes bytes_of(const auto& array) {
 class ArrayPlaces {
  public:
   ArrayPlaces(const ExecutableState& state, std::span<const ArrayRef> arguments, std::span<const ArrayOut> places)
-      : state_(state), arguments_(arguments), places_(places) {
+      : state_(state), places_(places) {
+    for (const ArrayRef& argument : arguments) given_.push_back(bytes_of(argument));
+    some_are_late_ = std::ranges::any_of(state.executable.object().outputs,
+                                         [](const runtime::TensorSpec& output) { return output.segment > 0; });
     if (places.size() != state.results.size()) {
       throw Error(ErrorCode::wrong_argument_count, {},
                   str("the function has ", counted(state.results.size(), "result"), ", but ",
@@ -61,13 +64,10 @@ class ArrayPlaces {
   void* of(std::size_t slot, std::span<const int64_t> dims) const {
     if (!std::ranges::equal(places_[slot].dims, dims)) throw wrong(ErrorCode::shape_mismatch, slot, dims);
     if (!is_row_major(places_[slot].dims, places_[slot].strides)) return nullptr;
-    const std::vector<runtime::TensorSpec>& outputs = state_.executable.object().outputs;
-    const bool some_are_late = std::ranges::any_of(outputs, [](const auto& output) { return output.segment > 0; });
-    std::vector<runtime::Bytes> given;
-    for (const ArrayRef& argument : arguments_) given.push_back(bytes_of(argument));
-    const int taken = outputs[slot].taken_param;
-    const runtime::Bytes* const taken_bytes = taken < 0 ? nullptr : &given[static_cast<std::size_t>(taken)];
-    if (why_not_written_at(bytes_of(places_[slot]), outputs[slot], given, taken_bytes, some_are_late)) return nullptr;
+    const runtime::TensorSpec& result = state_.executable.object().outputs[slot];
+    const runtime::Bytes* taken =
+        result.taken_param < 0 ? nullptr : &given_[static_cast<std::size_t>(result.taken_param)];
+    if (why_not_written_at(bytes_of(places_[slot]), result, given_, taken, some_are_late_)) return nullptr;
     return places_[slot].data;
   }
 
@@ -91,8 +91,9 @@ class ArrayPlaces {
   }
 
   const ExecutableState& state_;
-  std::span<const ArrayRef> arguments_;
   std::span<const ArrayOut> places_;
+  std::vector<runtime::Bytes> given_;  // of the arguments
+  bool some_are_late_ = false;
 };
 
 /// Memory for results, and the caller's functions. One for each call.

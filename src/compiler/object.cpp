@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/layout_cache.h"
 #include "memory/commit.h"
 #include "memory/upper_bound.h"
 
@@ -131,6 +132,12 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
                                      storage.alignment_bytes, storage.segment, storage.live.begin, storage.live.end});
   }
   return object;
+}
+
+runtime::Executable load(runtime::Object object, const Backend& backend, const memory::PlannerOptions& planning) {
+  runtime::LayoutFunction layout;
+  if (!object.arena.is_static) layout = layout_function(object.arena, planning);
+  return runtime::Executable(std::move(object), backend.find_external, std::move(layout));
 }
 
 }  // namespace inlay

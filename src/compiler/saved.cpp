@@ -6,7 +6,7 @@
 
 #include "backend/llvm/cpu.h"
 #include "compiler/backends.h"
-#include "compiler/layout_cache.h"
+#include "compiler/object.h"
 #include "inlay/runtime.h"
 #include "ir/text.h"
 #include "kernel/text.h"
@@ -128,9 +128,7 @@ runtime::Executable load_code(const file::FunctionFile& file) {
   if (std::string why_not = why_not_here(file); !why_not.empty()) {
     throw Error(ErrorCode::unsupported, {}, str("the code of the file cannot run here: ", why_not));
   }
-  runtime::LayoutFunction layout;
-  if (!file.object.arena.is_static) layout = layout_function(file.object.arena, options_of(file).planning);
-  return runtime::Executable(file.object, backend_named(file.backend).find_external, std::move(layout));
+  return load(file.object, backend_named(file.backend), options_of(file).planning);
 }
 
 EmittedProgram read_program(const file::FunctionFile& file) {

@@ -163,11 +163,12 @@ int64_t useful_scale(const Dim& d, const Dim& fact) {
 bool Proof::never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts) {
   if (never_negative(d)) return true;
   if (num_facts == 0 || steps_left_ <= 0) return false;
+  const bool scales = can_be_scaled(d);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     for (int64_t multiple : useful_multiples(d, facts[i])) {
       if (never_negative_given(d - Dim(multiple) * facts[i], facts.subspan(i + 1), num_facts - 1)) return true;
     }
-    const int64_t k = can_be_scaled(d) && can_be_scaled(facts[i]) ? useful_scale(d, facts[i]) : 0;
+    const int64_t k = scales && can_be_scaled(facts[i]) ? useful_scale(d, facts[i]) : 0;
     if (k > 1 && k <= kMaxScale &&
         never_negative_given(Dim(k) * d + Dim(k - 1) - facts[i], facts.subspan(i + 1), num_facts - 1)) {
       return true;

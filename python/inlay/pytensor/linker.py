@@ -21,6 +21,18 @@ from .scalar_results import with_scalar_results
 from .translate import translate
 
 
+def vm_of(compiled, cells, storage_map, allow_gc):
+    """What PyTensor's Function calls: it reads `cells` and has what PyTensor asks a vm for."""
+    vm = compiled.program.vm(tuple(cells))
+    vm.allow_gc = allow_gc
+    vm.storage_map = storage_map
+    vm.nodes = compiled.translation.nodes
+    vm.position_of_error = 0
+    vm.on_error = failures.Handler(vm, compiled.translation)
+    vm.compiled = compiled
+    return vm
+
+
 class InlayLinker(JITLinker):
     """Compiles a FunctionGraph into one native function."""
 
@@ -68,7 +80,7 @@ class InlayLinker(JITLinker):
         if vm.compiled.translation.reasons:  # what runs as Python may return other sizes than its type says
             vm = WithFoundSizes(lambda found: make(found, time.perf_counter()), input_storage, vm)
         return (
-            with_scalar_results(vm, fgraph),
+            with_scalar_results(vm, fgraph.outputs),
             [Container(var, cell) for var, cell in zip(fgraph.inputs, input_storage, strict=True)],
             [Container(var, cell, readonly=True) for var, cell in zip(fgraph.outputs, output_storage, strict=True)],
             [],
@@ -83,13 +95,8 @@ class InlayLinker(JITLinker):
         progress.now(f"inlay compiles {len(order)} nodes")
         profile = {"time_steps": True} if self.profiled else {}
         program = self.choices.compile(translation.graph, translation.bound, translation.host_calls, **profile)
-        vm = program.vm(tuple(input_storage))
-        vm.allow_gc = self.allow_gc
-        vm.storage_map = storage_map
-        vm.nodes = order
-        vm.position_of_error = 0
-        vm.on_error = failures.Handler(vm, translation)
-        vm.compiled = Compiled(program, translation, fgraph, translated, time.perf_counter() - start)
+        compiled = Compiled(program, translation, fgraph, translated, time.perf_counter() - start)
+        vm = vm_of(compiled, input_storage, storage_map, self.allow_gc)
         if self.profiled:
             vm.update_profile = Rows(vm.compiled).update_profile
         return vm

@@ -22,15 +22,13 @@ from typing import Any
 import numpy as np
 from pytensor import config
 from pytensor.link.basic import Container
-from pytensor.scalar.basic import ScalarType
 
 from .. import _inlay, errors
 from ..files import pickled, program_of, unpickled
-from . import failures
 from .compiled import Compiled, find_compiled
 from .found_sizes import WithFoundSizes
-from .linker import InlayLinker
-from .scalar_results import ScalarResults
+from .linker import vm_of
+from .scalar_results import with_scalar_results
 
 try:
     from pytensor.compile.executor import AliasedMemoryError, Function
@@ -82,7 +80,7 @@ def restored(file, state):
     program = program_of(file, state.bound, state.host_calls)
     vm = _vm(program, state, maker, containers, start)
     given = {
-        "vm": vm,
+        "vm": with_scalar_results(vm, outputs),
         "input_storage": containers,
         "output_storage": [Container(x.type, [None], readonly=True) for x in outputs],
         "outputs": outputs,
@@ -135,10 +133,14 @@ def _warn_of_aliases(fn):
             warnings.warn(f"{said} will not be preserved by un-pickling operation", stacklevel=2)
 
 
+def _shared(state):
+    """What others than the function may have too."""
+    return [*(x.variable for x in state.inputs), *(c.storage for c in state.containers)]
+
+
 def _known(state):
     """What the maker has in common with the rest: it is pickled once."""
-    storages = [c.storage for c in state.containers]
-    return [*(x.variable for x in state.inputs), *storages, *state.bound]
+    return [*_shared(state), *state.bound]
 
 
 def _without_update(given):
@@ -167,32 +169,24 @@ def _renewed(container):
 
 
 def _vm(program, state, maker, containers, start):
-    cells = tuple(c.storage for c in containers)
-
-    def make(program, translation, fgraph, order):
-        vm = program.vm(cells)
-        vm.allow_gc, vm.nodes, vm.position_of_error = state.allow_gc, order, 0
-        vm.storage_map = _StorageMap(maker, cells)
-        vm.on_error = failures.Handler(vm, translation)
-        vm.compiled = Compiled(program, translation, fgraph, 0.0, time.perf_counter() - start)
-        return vm
-
-    nodes = _Nodes(maker)
+    cells = [c.storage for c in containers]
+    storage_map = _StorageMap(maker, cells)
     translation = SimpleNamespace(
-        nodes=nodes, host_calls=state.host_calls, bound=state.bound, reasons=state.reasons,
+        nodes=_Nodes(maker), host_calls=state.host_calls, bound=state.bound, reasons=state.reasons,
         node_of_location=state.node_of_location, exceptions=state.exceptions,
     )  # fmt: skip
-    vm = make(program, translation, _Graph(maker, [x.variable for x in state.inputs]), nodes)
-    if state.reasons:
+    fgraph = _Graph(maker, [x.variable for x in state.inputs])
+    compiled = Compiled(program, translation, fgraph, 0.0, time.perf_counter() - start)
+    vm = vm_of(compiled, cells, storage_map, state.allow_gc)
+    if not state.reasons:
+        return vm
 
-        def compile_again(found):
-            linker = maker.linker
-            order = linker.schedule(maker.fgraph)
-            return linker._vm(maker.fgraph, order, list(cells), vm.storage_map, found, time.perf_counter())
+    def compile_again(found):
+        linker = maker.linker
+        order = linker.schedule(maker.fgraph)
+        return linker._vm(maker.fgraph, order, cells, storage_map, found, time.perf_counter())
 
-        vm = WithFoundSizes(compile_again, cells, vm)
-    scalars = [i for i, (kind, _) in enumerate(state.outputs) if isinstance(kind, ScalarType)]
-    return ScalarResults(vm, scalars) if scalars else vm
+    return WithFoundSizes(compile_again, cells, vm)
 
 
 @dataclass
@@ -314,7 +308,7 @@ def _reduce(fn):
         return _PYTENSORS(fn)
     _, program, state, sections = parts_of(fn, zlib.compress)
     # What others may have too goes by their pickler, and is the same object for both afterwards.
-    known = [*(x.variable for x in state.inputs), *(c.storage for c in state.containers)]
+    known = _shared(state)
     try:
         return _restore, (program.save(sections), known, pickled(state, known))
     except (errors.Unsupported, *_NOT_PICKLED):  # a function of the caller's lays out its memory, or a host function

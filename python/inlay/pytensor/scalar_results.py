@@ -3,9 +3,9 @@
 from pytensor.scalar.basic import ScalarType
 
 
-def with_scalar_results(vm, fgraph):
-    """`vm`, or what calls it where `fgraph` has such results."""
-    positions = [i for i, var in enumerate(fgraph.outputs) if isinstance(var.type, ScalarType)]
+def with_scalar_results(vm, outputs):
+    """`vm`, or what calls it where a type of `outputs` is of such results."""
+    positions = [i for i, var in enumerate(outputs) if isinstance(var.type, ScalarType)]
     return ScalarResults(vm, positions) if positions else vm
 
 
