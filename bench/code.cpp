@@ -51,7 +51,7 @@ struct Call {
 };
 
 double microseconds_per_call(const Compiled& compiled, Call& call) {
-  double least = 1e9;
+  double minimum = 1e9;
   const InlayEntry entry = compiled.entry();
   double start = cpu_seconds();
   entry(&call.call);
@@ -59,20 +59,20 @@ double microseconds_per_call(const Compiled& compiled, Call& call) {
   for (int round = 0; round < 60; ++round) {
     start = cpu_seconds();
     for (int i = 0; i < repeats; ++i) entry(&call.call);
-    least = std::min(least, (cpu_seconds() - start) / repeats);
+    minimum = std::min(minimum, (cpu_seconds() - start) / repeats);
   }
-  return least * 1e6;
+  return minimum * 1e6;
 }
 
 double milliseconds_to_emit(const KernelProgram& kernels, const EmitOptions& options) {
   const auto [program, plan] = memory::plan_memory(kernels);
-  double least = 1e9;
+  double minimum = 1e9;
   for (int round = 0; round < 15; ++round) {
     const double start = cpu_seconds();
     emit(program, plan, options);
-    least = std::min(least, cpu_seconds() - start);
+    minimum = std::min(minimum, cpu_seconds() - start);
   }
-  return least * 1e3;
+  return minimum * 1e3;
 }
 
 void measure(const char* name, const std::string& text, const std::vector<Array>& params, double elements,

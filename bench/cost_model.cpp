@@ -46,16 +46,16 @@ struct Call {
 
   double seconds() {
     runtime::Executable::Failure failure;
-    double least = 1e9, start = cpu_seconds();
+    double minimum = 1e9, start = cpu_seconds();
     const auto once = [&] { executable.run(params.data(), outputs.data(), symbols.data(), nullptr, failure); };
     once();
     const int repeats = std::clamp(static_cast<int>(1e-3 / (cpu_seconds() - start + 1e-7)), 1, 1000);
     for (int round = 0; round < 40; ++round) {
       start = cpu_seconds();
       for (int i = 0; i < repeats; ++i) once();
-      least = std::min(least, (cpu_seconds() - start) / repeats);
+      minimum = std::min(minimum, (cpu_seconds() - start) / repeats);
     }
-    return least;
+    return minimum;
   }
 };
 
@@ -118,14 +118,14 @@ void measure_body() {
   for (int cap : {10, 25, 50, 100, 200, 400}) {
     kernel::BackendCaps caps = llvm_backend::caps();
     caps.max_body_ops = cap;
-    double least = 1e9;
+    double minimum = 1e9;
     for (int i = 0; i < 5; ++i) {
       const double start = cpu_seconds();
       compiled(graph, caps);
-      least = std::min(least, cpu_seconds() - start);
+      minimum = std::min(minimum, cpu_seconds() - start);
     }
     const Program program = compiled(graph, caps);
-    std::printf("%4d: %3d kernels %8.1f ms %8.2f ns\n", cap, kernel::count(program.kernels).kernels, least * 1e3,
+    std::printf("%4d: %3d kernels %8.1f ms %8.2f ns\n", cap, kernel::count(program.kernels).kernels, minimum * 1e3,
                 nanoseconds(graph, program, "n=100000", 100000));
     std::fflush(stdout);
   }

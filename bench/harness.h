@@ -65,14 +65,14 @@ inline void run_program(benchmark::State& state, std::string_view text, size_t n
   }
 }
 
-inline double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+inline double minimum(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
 inline const auto add = [](const char* name, auto function) {
   return benchmark::RegisterBenchmark(name, function)
       ->Repetitions(15)
       ->MinTime(0.02)
       ->Unit(benchmark::kMicrosecond)
-      ->ComputeStatistics("least", least)
+      ->ComputeStatistics("minimum", minimum)
       ->ReportAggregatesOnly();
 };
 

@@ -1,6 +1,6 @@
 // What the generated loops cost by themselves: called with memory given, beside C compilers on the same arrays.
 //
-// Prints Google Benchmark's report; run.py reads its JSON and takes the least CPU time of the repetitions.
+// Prints Google Benchmark's report; run.py reads its JSON and takes the minimum CPU time of the repetitions.
 #include "harness.h"
 
 extern "C" {

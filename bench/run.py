@@ -73,8 +73,8 @@ def kernels(only="-^(scalar|movement)_"):
     """Microseconds by name, from the C++ side: those that the filter leaves."""
     text = subprocess.run([BUILD / "bin" / "inlay_bench", "--benchmark_format=json", f"--benchmark_filter={only}"],
                           check=True, capture_output=True, text=True).stdout
-    least = [b for b in json.loads(text)["benchmarks"] if b.get("aggregate_name") == "least"]
-    return {b["run_name"].split("/repeats")[0].split("/min_time")[0]: b["cpu_time"] for b in least}
+    minimum = [b for b in json.loads(text)["benchmarks"] if b.get("aggregate_name") == "minimum"]
+    return {b["run_name"].split("/repeats")[0].split("/min_time")[0]: b["cpu_time"] for b in minimum}
 
 
 def cold_cost(*arguments, rounds=3):

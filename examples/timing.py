@@ -25,7 +25,7 @@ int repeat(function f, size_t times, size_t dim, const double *x, double *grad, 
 """
 
 
-def least_seconds(run, clock=time.thread_time):
+def minimum_seconds(run, clock=time.thread_time):
     """Seconds of one of the `times` steps of run(times)."""
     def seconds(times):
         started = clock()
@@ -44,7 +44,7 @@ def microseconds_per_call(function, *arguments, clock=time.thread_time):
         for _ in range(times):
             function(*arguments)
 
-    return 1e6 * least_seconds(run, clock)
+    return 1e6 * minimum_seconds(run, clock)
 
 
 @functools.cache
@@ -68,4 +68,4 @@ def microseconds_per_pointer_call(pointer, point):
         status = pointer_loop()(pointer.address, times, point.size, *arrays)
         assert status == 0, f"the C function returned {status}"
 
-    return 1e6 * least_seconds(run)
+    return 1e6 * minimum_seconds(run)

@@ -340,8 +340,8 @@ class Picture {
     std::vector<int64_t> sizes;
     for (const PageRow& row : rows) sizes.push_back(row.bytes.value_or(INT64_MAX));
     std::ranges::sort(sizes, std::greater());
-    const int64_t least = sizes[kMostRows - 1];
-    std::erase_if(rows, [&](const PageRow& row) { return row.bytes.value_or(INT64_MAX) < least; });
+    const int64_t minimum = sizes[kMostRows - 1];
+    std::erase_if(rows, [&](const PageRow& row) { return row.bytes.value_or(INT64_MAX) < minimum; });
     rows.resize(std::min(rows.size(), kMostRows));
     return rows;
   }
@@ -378,10 +378,10 @@ class Writer {
  private:
   std::string summary() const {
     const std::string count = page_.buffers.size() == 1 ? "1 value" : str(page_.buffers.size(), " values");
-    const bool is_least = page_.arena_bytes == page_.lower_bound_bytes;
+    const bool is_minimum = page_.arena_bytes == page_.lower_bound_bytes;
     return str(count, " in ", exact_bytes(page_.arena_bytes), " of working memory",
-               is_least ? ", the least that a layout can have." : "; no layout can have less than ",
-               is_least ? "" : str(exact_bytes(page_.lower_bound_bytes), "."));
+               is_minimum ? ", the minimum that a layout can have." : "; no layout can have less than ",
+               is_minimum ? "" : str(exact_bytes(page_.lower_bound_bytes), "."));
   }
 
   std::string step_table() const {

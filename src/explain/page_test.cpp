@@ -47,7 +47,7 @@ TEST(Page, CountsSharedBytesOnce) {
 TEST(Page, ShowsEachBufferAndThePeak) {
   const std::string html = page_html(three_buffers());
   EXPECT_THAT(html, HasSubstr("<title>three</title>"));
-  EXPECT_THAT(html, HasSubstr("3 values in 24 bytes of working memory, the least that a layout can have."));
+  EXPECT_THAT(html, HasSubstr("3 values in 24 bytes of working memory, the minimum that a layout can have."));
   EXPECT_THAT(html,
               HasSubstr("data-name=\"b\" data-bytes=\"16\" data-offset=\"8\" data-lives=\"step 2, @k1 to step 4, @k3\" "
                         "data-storage=\"s1\" data-reason=\"exp reads it\""));

@@ -19,7 +19,7 @@ void require_axes(const GraphBuilder& b, ValueId x, std::vector<int>& axes) {
   }
 }
 
-/// The dims that are left. No element, no greatest one: that is an error of the node that is made next.
+/// The dims that are left. No element, no maximum: that is an error of the node that is made next.
 std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>& axes, Fold fold) {
   std::vector<Dim> out;
   Dim count = 1;

@@ -87,7 +87,7 @@ std::vector<Dim> checked_region(GraphBuilder& b, std::span<const IndexItem> inde
   return region_dims(b.graph(), index);
 }
 
-/// No dim is so long that a longer step would find another element; the negative of the least number is none.
+/// No dim is so long that a longer step would find another element; the negative of the minimum is none.
 void shorten_steps(std::span<IndexItem> index) {
   constexpr int64_t kLongest = int64_t{1} << 62;
   for (IndexItem& item : index) item.step = std::clamp(item.step, -kLongest, kLongest);

@@ -22,10 +22,10 @@ std::string operand_role(std::size_t position, std::size_t count) {
 }  // namespace
 
 std::vector<std::size_t> axes_to_check(const Graph& graph, std::span<const Dim> dims) {
-  const IdMap<SymbolId, int64_t> least(graph.symbols.size(), 0);
+  const IdMap<SymbolId, int64_t> minimum(graph.symbols.size(), 0);
   std::vector<std::size_t> out;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis].lower_bound(least) >= 0) continue;
+    if (dims[axis].lower_bound(minimum) >= 0) continue;
     bool is_size = false;
     for (std::size_t v = graph.values.size(); v-- > 0 && !is_size;) {  // mostly a young one's
       is_size =

@@ -92,7 +92,7 @@ class Call {
 
 struct Composition {
   std::string_view name;
-  std::size_t least, most;     // operands
+  std::size_t fewest, most;    // operands
   std::string_view arguments;  // names between spaces
   Values (*make)(const Call& c);
 };
@@ -219,10 +219,10 @@ std::vector<ValueId> compose(GraphBuilder& b, std::string_view name, const std::
                              const NamedArguments& named) {
   const Composition* row = composition(name);
   if (!row) throw b.error(ErrorCode::unknown_op, str("there is no composition ", name));
-  if (operands.size() < row->least || operands.size() > row->most) {
-    const std::string most = row->most == kAny ? " or more" : row->most == row->least ? "" : str(" to ", row->most);
+  if (operands.size() < row->fewest || operands.size() > row->most) {
+    const std::string most = row->most == kAny ? " or more" : row->most == row->fewest ? "" : str(" to ", row->most);
     throw b.error(ErrorCode::wrong_arity,
-                  str(name, ": takes ", row->least, most, row->least == 1 && most.empty() ? " operand" : " operands",
+                  str(name, ": takes ", row->fewest, most, row->fewest == 1 && most.empty() ? " operand" : " operands",
                       ", not ", operands.size()));
   }
   check_names(b, *row, named);

@@ -19,9 +19,9 @@ struct Run {
   IndexItem column_range() const { return IndexItem::range(column, column + length); }
 };
 
-void require_rank(const GraphBuilder& b, ValueId x, int least, const char* op) {
-  if (b.type(x).rank() >= least) return;
-  throw b.error(ErrorCode::wrong_rank, str(op, ": of rank ", b.type(x).rank(), ", not ", least, " or more"))
+void require_rank(const GraphBuilder& b, ValueId x, int minimum, const char* op) {
+  if (b.type(x).rank() >= minimum) return;
+  throw b.error(ErrorCode::wrong_rank, str(op, ": of rank ", b.type(x).rank(), ", not ", minimum, " or more"))
       .note("operand", b.graph().describe(x));
 }
 

@@ -67,10 +67,10 @@ class Dim {
   std::string to_factor_text(const IdMap<SymbolId, std::string>& names) const;
 
   static constexpr int kMostSplits = 6;
-  /// Returns a lower bound, given that every symbol is a size (>= 0) or at least its entry in `least`. INT64_MIN:
+  /// Returns a lower bound, given that every symbol is a size (>= 0) or at least its entry in `minimum`. INT64_MIN:
   /// unknown. `splits` limits how many clamps of one sum it tries both operands of, each of which doubles the work; a
   /// concat of many slices has as many.
-  int64_t lower_bound(const IdMap<SymbolId, int64_t>& least, int splits = kMostSplits) const;
+  int64_t lower_bound(const IdMap<SymbolId, int64_t>& minimum, int splits = kMostSplits) const;
 
   // The parts, for code that walks an expression (code generation, the runtime's flat form).
   struct Atom {
@@ -102,7 +102,7 @@ class Dim {
   static int compare(const Dim& a, const Dim& b);
   static int compare(const Atom& a, const Atom& b);
   static int compare_factors(const Term& a, const Term& b);
-  int64_t lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int splits) const;
+  int64_t lower_bound_of_terms(const IdMap<SymbolId, int64_t>& minimum, int splits) const;
 
   template <class Arithmetic>
   typename Arithmetic::Number value(std::span<const int64_t> symbols) const;

@@ -8,7 +8,7 @@
 namespace inlay {
 namespace {
 
-using Least = IdMap<SymbolId, int64_t>;
+using Minimum = IdMap<SymbolId, int64_t>;
 
 constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // a larger bound is replaced by this one
@@ -26,26 +26,26 @@ std::pair<Dim, Dim> unclamped(const Dim& sum, const Dim::Term& clamp) {
   return {rest - p, rest - q};
 }
 
-int64_t least_of_both(const Dim::Term& clamp, const std::pair<Dim, Dim>& both, const Least& least, int splits) {
-  const int64_t p = both.first.lower_bound(least, splits - 1), q = both.second.lower_bound(least, splits - 1);
+int64_t minimum_of_both(const Dim::Term& clamp, const std::pair<Dim, Dim>& both, const Minimum& minimum, int splits) {
+  const int64_t p = both.first.lower_bound(minimum, splits - 1), q = both.second.lower_bound(minimum, splits - 1);
   return clamp.factors[0].kind == Dim::Atom::Kind::max ? std::min(p, q) : std::max(p, q);
 }
 
-int64_t least_of_atom(const Dim::Atom& atom, const Least& least, int splits) {
-  if (atom.kind == Dim::Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
-  const int64_t a = atom.operands->first.lower_bound(least, splits);
+int64_t minimum_of_atom(const Dim::Atom& atom, const Minimum& minimum, int splits) {
+  if (atom.kind == Dim::Atom::Kind::symbol) return atom.symbol.index < minimum.size() ? minimum[atom.symbol] : 0;
+  const int64_t a = atom.operands->first.lower_bound(minimum, splits);
   if (atom.kind == Dim::Atom::Kind::sum) return a;
-  const int64_t b = atom.operands->second.lower_bound(least, splits);
+  const int64_t b = atom.operands->second.lower_bound(minimum, splits);
   if (atom.kind == Dim::Atom::Kind::min) return std::min(a, b);
   if (atom.kind == Dim::Atom::Kind::max) return std::max(a, b);
   return a >= 0 ? 0 : kUnknown;  // floordiv
 }
 
 /// The minimum of a term that is not negative.
-int64_t least_of_term(const Dim::Term& term, const Least& least, int splits) {
+int64_t minimum_of_term(const Dim::Term& term, const Minimum& minimum, int splits) {
   int64_t product = term.coefficient;
   for (const Dim::Atom& atom : term.factors) {
-    const int64_t value = least_of_atom(atom, least, splits);
+    const int64_t value = minimum_of_atom(atom, minimum, splits);
     if (value < 0) return kUnknown;
     if (__builtin_mul_overflow(product, value, &product)) product = kMost;
   }
@@ -84,33 +84,33 @@ std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
                   *this - Dim(term.coefficient) * (of_atom(atom) + taken)};
 }
 
-int64_t Dim::lower_bound_of_terms(const Least& least, int splits) const {
+int64_t Dim::lower_bound_of_terms(const Minimum& minimum, int splits) const {
   // In d - min(d, x) the two d cancel, whatever d is: so this comes before another term is found to have no bound.
   for (const Term& term : terms()) {
     if (splits == 0 || !is_clamp(term)) continue;
     const auto both = unclamped(*this, term);
     const std::size_t fewest = std::min(both.first.num_summands(), both.second.num_summands());
-    if (fewest + 1 < num_summands()) return least_of_both(term, both, least, splits);
+    if (fewest + 1 < num_summands()) return minimum_of_both(term, both, minimum, splits);
   }
   int64_t total = constant_;
   for (const Term& term : terms()) {
     if (is_clamp(term)) {
-      return splits == 0 ? kUnknown : least_of_both(term, unclamped(*this, term), least, splits);
+      return splits == 0 ? kUnknown : minimum_of_both(term, unclamped(*this, term), minimum, splits);
     }
-    const int64_t least_value = term.coefficient < 0 ? kUnknown : least_of_term(term, least, splits);
-    if (least_value == kUnknown) return kUnknown;
-    if (__builtin_add_overflow(total, least_value, &total)) total = kMost;
+    const int64_t minimum_value = term.coefficient < 0 ? kUnknown : minimum_of_term(term, minimum, splits);
+    if (minimum_value == kUnknown) return kUnknown;
+    if (__builtin_add_overflow(total, minimum_value, &total)) total = kMost;
   }
   return total;
 }
 
-int64_t Dim::lower_bound(const Least& least, int splits) const {
-  const int64_t of_terms = lower_bound_of_terms(least, splits);
+int64_t Dim::lower_bound(const Minimum& minimum, int splits) const {
+  const int64_t of_terms = lower_bound_of_terms(minimum, splits);
   for (const Term& term : terms()) {
     const std::optional<Quotient> quotient = widest_quotient(term);
     if (!quotient) continue;
-    const int64_t dividend = quotient->dividend.lower_bound(least, splits);
-    const int64_t others = quotient->others.lower_bound(least, splits);
+    const int64_t dividend = quotient->dividend.lower_bound(minimum, splits);
+    const int64_t others = quotient->others.lower_bound(minimum, splits);
     if (dividend == kUnknown || others == kUnknown) return of_terms;
     int64_t bound = floor_div(Dim(dividend), Dim(quotient->divisor)).constant();
     const bool fits =

@@ -46,8 +46,8 @@ TEST(Dim, TheLesserOfNumbersOfAnySize) {
 // What is left out never counts.
 TEST(Dim, MinAndMaxAreThoseOfTheNumbers) {
   std::mt19937_64 engine(1);
-  const auto between = [&](int64_t least, int64_t greatest) {
-    return std::uniform_int_distribution<int64_t>(least, greatest)(engine);
+  const auto between = [&](int64_t minimum, int64_t maximum) {
+    return std::uniform_int_distribution<int64_t>(minimum, maximum)(engine);
   };
   struct Pair {
     Dim dim;
@@ -83,8 +83,8 @@ TEST(Dim, QuotientsOfEqualSumsAreEqual) {
   EXPECT_EQ(floor_div(Dim(2) * n + 2, 3), floor_div(n + n + 5, 3) - 1);
   // A size substituted for another gives what the size gives at once.
   std::mt19937_64 engine(17);
-  const auto between = [&](int64_t least, int64_t greatest) {
-    return std::uniform_int_distribution<int64_t>(least, greatest)(engine);
+  const auto between = [&](int64_t minimum, int64_t maximum) {
+    return std::uniform_int_distribution<int64_t>(minimum, maximum)(engine);
   };
   using Two = std::pair<Dim, Dim>;  // of n and m, and the same of n alone
   const std::function<Two(int)> random_dim = [&](int depth) -> Two {

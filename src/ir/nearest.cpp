@@ -128,13 +128,13 @@ std::optional<std::string> way_for_numpy(std::string_view name) { return transla
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   std::optional<std::string> best;
-  std::size_t least = std::max<std::size_t>(1, (word.size() + 1) / 3) + 1;
+  std::size_t minimum = std::max<std::size_t>(1, (word.size() + 1) / 3) + 1;
   for (const std::string& candidate : candidates) {
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
-    if (longer - shorter >= least) continue;  // at least so many edits
+    if (longer - shorter >= minimum) continue;  // at least so many edits
     const std::size_t distance = is_swapped(word, candidate) ? 1 : edit_distance(word, candidate);
-    if (distance < least) {
-      least = distance;
+    if (distance < minimum) {
+      minimum = distance;
       best = candidate;
     }
   }

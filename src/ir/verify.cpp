@@ -11,7 +11,7 @@ namespace inlay::verifier {
 namespace {
 
 struct Arity {
-  std::size_t least = 0, greatest = 0;
+  std::size_t minimum = 0, maximum = 0;
 };
 constexpr std::size_t kAny = ~std::size_t{0};
 
@@ -169,7 +169,7 @@ class Verifier {
     }
     const ValueId result = node.results[0];
     const Arity arity = arity_of(node);
-    if (node.operands.size() < arity.least || node.operands.size() > arity.greatest) {
+    if (node.operands.size() < arity.minimum || node.operands.size() > arity.maximum) {
       return findings_.fail(result, str(name, " has ", node.operands.size(), " operands"));
     }
     if (node.op == Op::size) check_symbols(result, node.size);

@@ -84,8 +84,8 @@ int64_t row_major(const Element& element, const std::vector<int64_t>& dims) {
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
-  int64_t between(int64_t least, int64_t greatest) {
-    return std::uniform_int_distribution<int64_t>(least, greatest)(engine_);
+  int64_t between(int64_t minimum, int64_t maximum) {
+    return std::uniform_int_distribution<int64_t>(minimum, maximum)(engine_);
   }
   bool one_in(int64_t n) { return between(1, n) == 1; }
 

@@ -120,8 +120,8 @@ TEST(AlwaysAtLeast, IsNeverWrong) {
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   SCOPED_TRACE(testing::Message() << "INLAY_FUZZ_SEED=" << seed);
   std::mt19937_64 engine(seed);
-  const auto between = [&](int64_t least, int64_t greatest) {
-    return std::uniform_int_distribution<int64_t>(least, greatest)(engine);
+  const auto between = [&](int64_t minimum, int64_t maximum) {
+    return std::uniform_int_distribution<int64_t>(minimum, maximum)(engine);
   };
   const std::function<Dim(int)> random_dim = [&](int depth) -> Dim {
     switch (depth == 0 ? between(0, 2) : between(0, 9)) {

@@ -26,8 +26,8 @@ Expression infix(const Expression& a, std::string_view sign, const Expression& b
   if ((adds && b.text[0] == '-') || (subtracts && b.text[0] == '-' && b.binds >= Binds::product))
     return {str(within(a, binds), adds ? " - " : " + ", b.text.substr(1)), binds, ops};
   // Python parses `a & b == c` in another order.
-  const Binds least = binds == Binds::logic ? Binds::sum : binds;
-  return {str(within(a, least), sign, within(b, is_associative ? least : std::max(next, least))), binds, ops};
+  const Binds minimum = binds == Binds::logic ? Binds::sum : binds;
+  return {str(within(a, minimum), sign, within(b, is_associative ? minimum : std::max(next, minimum))), binds, ops};
 }
 
 std::string literal_text(const Literal& literal) {

@@ -32,13 +32,13 @@ struct Square {
     for (int64_t i = 0; i < n; ++i) out[i * (n + 1)] += constant;
   }
   Real<T> norm(View<const T> a) const {
-    Real<T> greatest = 0;
+    Real<T> maximum = 0;
     for (int64_t r = 0; r < n; ++r) {
       Real<T> sum = 0;
       for (int64_t c = 0; c < n; ++c) sum += std::abs(a(r, c));
-      if (!(sum <= greatest)) greatest = sum;  // NaN stays
+      if (!(sum <= maximum)) maximum = sum;  // NaN stays
     }
-    return greatest;
+    return maximum;
   }
 };
 

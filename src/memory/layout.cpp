@@ -90,12 +90,12 @@ class LiveBytes {
 }  // namespace
 
 int64_t lower_bound_bytes(std::span<const Storage> storages) {
-  int64_t least = LiveBytes(storages).most();
+  int64_t minimum = LiveBytes(storages).most();
   for (const Storage& storage : storages) {
     if (!is_placed(storage)) continue;
-    least = std::max(least, add_bytes(storage.is_pinned() ? storage.pinned_bytes : 0, storage.size_bytes));
+    minimum = std::max(minimum, add_bytes(storage.is_pinned() ? storage.pinned_bytes : 0, storage.size_bytes));
   }
-  return least;
+  return minimum;
 }
 
 std::vector<Diagnostic> verify(const Layout& layout, std::span<const Storage> storages) {

@@ -29,7 +29,7 @@ std::vector<Diagnostic> problems(const Planned& p, std::span<const Layout> layou
 /// For as long as INLAY_FUZZ_SECONDS says, a second if it does not: `mutate` makes all mutations of one kind and says
 /// how many.
 template <class Mutate>
-void on_random_programs(int least, Mutate mutate) {
+void on_random_programs(int minimum, Mutate mutate) {
   const char* given = std::getenv("INLAY_FUZZ_SEED");
   const char* seconds = std::getenv("INLAY_FUZZ_SECONDS");
   const auto first = given ? static_cast<uint32_t>(std::atol(given)) : std::random_device()();
@@ -44,7 +44,7 @@ void on_random_programs(int least, Mutate mutate) {
     mutations += mutate(right);
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GE(mutations, least);
+  EXPECT_GE(mutations, minimum);
 }
 
 // A storage where another one lives, beyond the arena, or where its alignment does not hold.

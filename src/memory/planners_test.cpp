@@ -89,19 +89,19 @@ bool has_overlapping_pins(const std::vector<Storage>& storages) {
 
 /// The smallest arena there is: any plan can be pushed down, so one that places in some order, each as low as it can,
 /// is as good as the best.
-int64_t least_arena_bytes(const std::vector<Storage>& storages) {
+int64_t minimum_arena_bytes(const std::vector<Storage>& storages) {
   std::vector<std::size_t> order;
   Layout layout{.offset_bytes = std::vector<int64_t>(storages.size(), 0)};
-  int64_t least_bytes = 0;
+  int64_t minimum_bytes = 0;
   for (std::size_t s = 0; s < storages.size(); ++s) {
     if (!is_placed(storages[s])) continue;
     if (storages[s].is_pinned()) layout.offset_bytes[s] = storages[s].pinned_bytes;
-    least_bytes = std::max(least_bytes, layout.offset_bytes[s] + storages[s].size_bytes);
+    minimum_bytes = std::max(minimum_bytes, layout.offset_bytes[s] + storages[s].size_bytes);
     if (!storages[s].is_pinned()) order.push_back(s);
   }
   int64_t best = INT64_MAX;
   do {
-    int64_t arena = least_bytes;
+    int64_t arena = minimum_bytes;
     for (auto s = order.begin(); s != order.end(); ++s) {
       int64_t& at = layout.offset_bytes[*s] = 0;
       const auto collides = [&](std::size_t other) {
@@ -315,7 +315,7 @@ TEST(Planners, ProveWhatIsBest) {
     const Layout layout = plan(Planner::search, storages);
     ASSERT_THAT(problems(layout, storages), IsEmpty());
     EXPECT_TRUE(layout.is_proved());
-    ASSERT_EQ(layout.arena_bytes, least_arena_bytes(storages));
+    ASSERT_EQ(layout.arena_bytes, minimum_arena_bytes(storages));
   }
 }
 

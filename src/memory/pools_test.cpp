@@ -185,7 +185,7 @@ TEST(Pools, NoChoiceOfFewIsCheaper) {
                          .size = static_cast<int64_t>(1 + random() % 20),
                          .cost = static_cast<int64_t>(random() % 50)});
     const std::vector<Pool> pools = {{"fast", 24}, {"mid", 20}, {"slow", static_cast<int64_t>(random() % 40)}};
-    std::optional<int64_t> least;
+    std::optional<int64_t> minimum;
     for (int choice = 0; choice < 729; ++choice) {
       std::array<int64_t, 3> bytes{};
       int64_t cost = 0, rest = choice;
@@ -195,13 +195,13 @@ TEST(Pools, NoChoiceOfFewIsCheaper) {
         rest /= 3;
       }
       if (bytes[0] <= 24 && bytes[1] <= 20 && bytes[2] <= pools[2].capacity_bytes)
-        least = std::min(cost, least.value_or(cost));
+        minimum = std::min(cost, minimum.value_or(cost));
     }
     const Plan plan = planned(buffers, pools);
-    EXPECT_EQ(plan.fits(), least.has_value()) << seed;
+    EXPECT_EQ(plan.fits(), minimum.has_value()) << seed;
     int64_t cost = 0;
     for (std::size_t b = 0; b < buffers.size(); ++b) cost += plan.buffers[b].is_spilled ? *buffers[b].cost : 0;
-    EXPECT_EQ(cost, least.value_or(cost)) << seed;
+    EXPECT_EQ(cost, minimum.value_or(cost)) << seed;
   }
 }
 
@@ -354,8 +354,8 @@ TEST(Pools, RandomProblemsGetRightPlans) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
-    const auto any = [&](int64_t least, int64_t most) {
-      return std::uniform_int_distribution<int64_t>(least, most)(random);
+    const auto any = [&](int64_t minimum, int64_t most) {
+      return std::uniform_int_distribution<int64_t>(minimum, most)(random);
     };
     const bool has_entries = any(0, 1) == 1;
     std::vector<Buffer> buffers;

@@ -359,12 +359,12 @@ std::string symbolic_gain(const SharedProgram& given, const SharedProgram& other
   Dim before = 0;
   bool is_less = false;
   for (int segment = 0; segment < given.sharing.num_segments(); ++segment) {
-    const Fullest most = fullest(given, segment), least = fullest(other, segment);
+    const Fullest most = fullest(given, segment), minimum = fullest(other, segment);
     bool is_proved = true;
     for_each_load(other.sharing, segment,
                   [&](const Dim& bytes) { is_proved = is_proved && kernel::always_at_least(most.bytes, bytes); });
     if (!is_proved) return "";
-    is_less |= least.nominal < most.nominal;
+    is_less |= minimum.nominal < most.nominal;
     before = before + most.bytes;
   }
   return is_less ? str("fewer than ", before.to_text(given.program.symbol_names()), " bytes live at a time") : "";
@@ -372,14 +372,14 @@ std::string symbolic_gain(const SharedProgram& given, const SharedProgram& other
 
 /// An arena that is found at once is smaller than any arena of the given order.
 std::string static_gain(const Sharing& given, const Sharing& other) {
-  int64_t before = 0, after = 0, least = 0;
+  int64_t before = 0, after = 0, minimum = 0;
   for (int segment = 0; segment < given.num_segments(); ++segment) {
     const Layout layout = plan(Planner::greedy, storages_of_segment(other, segment, {}));
     before = add_bytes(before, lower_bound_bytes(storages_of_segment(given, segment, {})));
     after = add_bytes(after, layout.arena_bytes);
-    least = add_bytes(least, layout.lower_bound_bytes);
+    minimum = add_bytes(minimum, layout.lower_bound_bytes);
   }
-  return after < before ? str("at most ", least, " bytes live at a time, not ", before) : "";
+  return after < before ? str("at most ", minimum, " bytes live at a time, not ", before) : "";
 }
 
 std::ptrdiff_t num_taken_over(const SharedProgram& shared) {

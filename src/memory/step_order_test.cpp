@@ -24,7 +24,7 @@ using testing::RandomProgram;
 // --- the search by itself ---
 
 /// The smallest peak of all orders that there are.
-double least_peak(const OrderProblem& problem) {
+double minimum_peak(const OrderProblem& problem) {
   std::vector<int> order(problem.units.size());
   std::iota(order.begin(), order.end(), 0);
   double best = peak_bytes(problem, order);
@@ -66,7 +66,7 @@ TEST(Beam, FindsTheLeastOfSmallProblems) {
     const OrderProblem problem = random_problem(random, 7);
     std::vector<int> given(problem.units.size());
     std::iota(given.begin(), given.end(), 0);
-    const double peak = peak_bytes(problem, given), best = least_peak(problem);
+    const double peak = peak_bytes(problem, given), best = minimum_peak(problem);
     EXPECT_LE(floor_bytes(problem), best);
     const std::vector<int> found = search::find_order(problem, peak, floor_bytes(problem));
     if (best < peak) ++improved;

@@ -9,7 +9,7 @@ namespace inlay::memory {
 namespace {
 
 struct Range {
-  int64_t least = 0, most = 0;
+  int64_t minimum = 0, maximum = 0;
 };
 
 [[noreturn]] void too_large() {
@@ -31,17 +31,17 @@ int64_t product(int64_t a, int64_t b) {
 /// Minimum and maximum of `op`, which is monotonic in each of its operands.
 template <class Op>
 Range at_corners(const Range& a, const Range& b, const Op& op) {
-  const auto [least, most] =
-      std::minmax({op(a.least, b.least), op(a.least, b.most), op(a.most, b.least), op(a.most, b.most)});
-  return {least, most};
+  const auto [minimum, maximum] = std::minmax(
+      {op(a.minimum, b.minimum), op(a.minimum, b.maximum), op(a.maximum, b.minimum), op(a.maximum, b.maximum)});
+  return {minimum, maximum};
 }
 
 Range quotient(const Range& a, Range b) {
   const auto divide = [](int64_t x, int64_t y) { return floor_div(Dim(x), Dim(y)).constant(); };
-  const bool may_be_zero = b.least <= 0;  // then the quotient is 0
-  b = {std::max<int64_t>(b.least, 1), std::max<int64_t>(b.most, 1)};
+  const bool may_be_zero = b.minimum <= 0;  // then the quotient is 0
+  b = {std::max<int64_t>(b.minimum, 1), std::max<int64_t>(b.maximum, 1)};
   Range out = at_corners(a, b, divide);
-  if (may_be_zero) out = {std::min<int64_t>(out.least, 0), std::max<int64_t>(out.most, 0)};
+  if (may_be_zero) out = {std::min<int64_t>(out.minimum, 0), std::max<int64_t>(out.maximum, 0)};
   return out;
 }
 
@@ -54,7 +54,7 @@ class Bounds {
     for (const Dim::Term& term : size.terms()) {
       Range range{term.coefficient, term.coefficient};
       for (const Dim::Atom& atom : term.factors) range = at_corners(range, of(atom), product);
-      total = {sum(total.least, range.least), sum(total.most, range.most)};
+      total = {sum(total.minimum, range.minimum), sum(total.maximum, range.maximum)};
     }
     return total;
   }
@@ -66,8 +66,8 @@ class Bounds {
     const Range a = of(atom.operands->first), b = of(atom.operands->second);
     if (atom.kind == Kind::sum) return a;
     if (atom.kind == Kind::floor_div) return quotient(a, b);
-    if (atom.kind == Kind::min) return {std::min(a.least, b.least), std::min(a.most, b.most)};
-    return {std::max(a.least, b.least), std::max(a.most, b.most)};
+    if (atom.kind == Kind::min) return {std::min(a.minimum, b.minimum), std::min(a.maximum, b.maximum)};
+    return {std::max(a.minimum, b.minimum), std::max(a.maximum, b.maximum)};
   }
 
   std::span<const int64_t> upper_bounds_;
@@ -75,6 +75,8 @@ class Bounds {
 
 }  // namespace
 
-int64_t at_most(const Dim& size, std::span<const int64_t> upper_bounds) { return Bounds(upper_bounds).of(size).most; }
+int64_t at_most(const Dim& size, std::span<const int64_t> upper_bounds) {
+  return Bounds(upper_bounds).of(size).maximum;
+}
 
 }  // namespace inlay::memory

@@ -27,7 +27,8 @@ Half half_of(double x) {
   if (magnitude == 0) return {static_cast<uint16_t>(sign)};
   int exponent = 0;
   std::frexp(magnitude, &exponent);
-  const int unit = std::max(exponent - 11, -24);  // of the last digit; subnormal numbers share that of the least normal
+  const int unit =
+      std::max(exponent - 11, -24);  // of the last digit; subnormal numbers share that of the smallest normal
   // In units it is a whole number up to 2048, and that carries into the exponent where rounding makes it so.
   const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(magnitude, -unit)));
   return {static_cast<uint16_t>(sign | ((static_cast<unsigned>(unit + 24) << 10) + units))};

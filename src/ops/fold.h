@@ -40,7 +40,7 @@ struct FoldFacts {
   std::size_t num_operands() const;  // what a point has: one for each stored state that does not count points
   bool has_hidden() const { return num_stored < states.size(); }
   bool has_one_state() const { return states.size() == 1; }
-  /// Has it no result of no points? There is no greatest element of none.
+  /// Has it no result of no points? There is no maximum of none.
   bool needs_a_point() const {
     const Combine last = states[num_stored - 1].combine;
     return last == Combine::max || last == Combine::min;

@@ -215,7 +215,8 @@ constexpr double kHuge = 1e20;
 /// Below this x^a (1 - x)^b is 1 to rounding, whatever x between 0 and 1 is.
 constexpr double kVanishing = 1e-20;
 
-/// Boost's way to a result next to the least number goes by a factor that is 0 already: eighty bits have the exponents.
+/// Boost's way to a result next to the smallest number goes by a factor that is 0 already: eighty bits have the
+/// exponents.
 template <class Function>
 double with_exponents(const Function& boosts, double a, double b, double x) {
   constexpr double kLeast = 1e-280;

@@ -22,7 +22,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 constexpr double kLeast = std::numeric_limits<double>::denorm_min();
 
-/// The least x of [0, most] with `is_beyond(x)`, by halving the doubles in between.
+/// The minimum x of [0, most] with `is_beyond(x)`, by halving the doubles in between.
 template <class Predicate>
 double by_halves(double most, const Predicate& is_beyond) {
   uint64_t low = 0, high = std::bit_cast<uint64_t>(most);

@@ -24,9 +24,9 @@ template <class Size>
 Size svd_work_elements(bool vectors, const Size& m, const Size& n) {
   using std::max;
   using std::min;
-  const Size least = min(m, n), greatest = max(m, n);
-  const Size blocks = (m + n) * Size(kLapackBlock) + greatest + least * Size(7) + Size(1);
-  return vectors ? least * least * Size(4) + blocks : blocks + least * Size(3);
+  const Size minimum = min(m, n), maximum = max(m, n);
+  const Size blocks = (m + n) * Size(kLapackBlock) + maximum + minimum * Size(7) + Size(1);
+  return vectors ? minimum * minimum * Size(4) + blocks : blocks + minimum * Size(3);
 }
 
 /// Real scratch memory of complex ones.
@@ -34,8 +34,8 @@ template <class Size>
 Size svd_rwork_elements(const Size& m, const Size& n) {
   using std::max;
   using std::min;
-  const Size least = min(m, n), greatest = max(m, n);
-  return least * (greatest * Size(2) + least * Size(5) + Size(7)) + Size(1);
+  const Size minimum = min(m, n), maximum = max(m, n);
+  return minimum * (maximum * Size(2) + minimum * Size(5) + Size(7)) + Size(1);
 }
 
 /// LAPACK's `lwork` of symmetric eigenvalues.

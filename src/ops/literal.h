@@ -34,7 +34,7 @@ struct Literal {
   bool operator==(const Literal& other) const { return same_bits(other); }
 };
 
-/// The value that changes nothing: 0 for add, 1 for mul, -inf or the least integer for max, ...
+/// The value that changes nothing: 0 for add, 1 for mul, -inf or the minimum integer for max, ...
 Literal identity_of(Combine combine, DType dtype);
 
 }  // namespace inlay

@@ -201,7 +201,7 @@ T scalar_mod(T a, T b) {
   } else {
     if (b == T(0)) return T(0);
     if constexpr (std::is_signed_v<T>) {
-      if (b == T(-1)) return T(0);  // the least number % -1 traps
+      if (b == T(-1)) return T(0);  // the minimum % -1 traps
     }
     const T remainder = static_cast<T>(a % b);
     const bool other_side = remainder != T(0) && (remainder < T(0)) != (b < T(0));
@@ -223,7 +223,7 @@ T scalar_floor_div(T a, T b) {
   } else {
     if (b == T(0)) return T(0);
     if constexpr (std::is_signed_v<T>) {
-      if (b == T(-1)) return wrap_neg(a);  // the least number / -1 traps
+      if (b == T(-1)) return wrap_neg(a);  // the minimum / -1 traps
     }
     const T quotient = static_cast<T>(a / b);
     const bool rounded_up = a % b != T(0) && (a < T(0)) != (b < T(0));
@@ -250,7 +250,7 @@ T scalar_pow(T a, T b) {
   }
 }
 
-/// A float becomes an integer towards zero and wraps; NaN is an error; what i64 cannot hold is its least number first,
+/// A float becomes an integer towards zero and wraps; NaN is an error; what i64 cannot hold is its minimum first,
 /// as x86 converts. (u64 takes also what it alone can hold.) Anything but zero is true. A complex number becomes no
 /// other.
 template <class To, class From>

@@ -408,7 +408,7 @@ TEST(SpecialFunctions, BetaincNextToTheLeastNumber) {
   };
   for (const Three& row : rows) {
     const double got = row.function(row.x, row.y, row.z);
-    // Boost's own error, as in the middle of its range; and two of the least numbers.
+    // Boost's own error, as in the middle of its range; and two of the smallest numbers.
     EXPECT_LE(std::fabs(got - row.want), 1e-13 * row.want + 1e-323)
         << row.name << "(" << row.x << ", " << row.y << ", " << row.z << ") is " << got << ", not " << row.want;
   }

@@ -28,20 +28,20 @@ class LogSumExpMatcher {
   std::optional<FoundFold> less(ValueId x, ValueId by) const {
     by = in_.element(by);
     const Node* select = in_.scalar(by, ScalarOp::select_);
-    if (!select) return is_greatest_of(x, by) ? std::optional(FoundFold{Fold::log_sum_exp, by, x}) : std::nullopt;
+    if (!select) return is_maximum_of(x, by) ? std::optional(FoundFold{Fold::log_sum_exp, by, x}) : std::nullopt;
     const ValueId condition = in_.element(select->operands[0]);
-    for (const auto& [op, greatest, zero] : {std::tuple(ScalarOp::isfinite_, 1, 2), {ScalarOp::isinf_, 2, 1}}) {
+    for (const auto& [op, maximum, zero] : {std::tuple(ScalarOp::isfinite_, 1, 2), {ScalarOp::isinf_, 2, 1}}) {
       const Node* test = in_.scalar(condition, op);
       if (!test) continue;
-      by = in_.element(select->operands[static_cast<std::size_t>(greatest)]);
-      if (in_.element(test->operands[0]) != by || !is_greatest_of(x, by)) continue;
+      by = in_.element(select->operands[static_cast<std::size_t>(maximum)]);
+      if (in_.element(test->operands[0]) != by || !is_maximum_of(x, by)) continue;
       if (is_zero(in_.element(select->operands[static_cast<std::size_t>(zero)])))
         return FoundFold{.fold = Fold::log_sum_exp, .other = by, .x = x, .if_finite = true};
     }
     return std::nullopt;
   }
 
-  bool is_greatest_of(ValueId x, ValueId v) const {
+  bool is_maximum_of(ValueId x, ValueId v) const {
     const Node* node = graph_.node_of(v);
     return node && in_.is_whole(*node) && node->fold == Fold::max && node->operands[0] == x &&
            graph_.type(v).dtype == graph_.type(x).dtype;

@@ -53,13 +53,13 @@ class VarianceMatcher {
     return widens ? node->operands[0] : v;
   }
 
-  /// Matches a quotient. `least` is the narrowest dtype allowed: a narrower one rounds on purpose.
-  std::optional<Quotient> quotient_of(ValueId v, DType least) const {
+  /// Matches a quotient. `minimum` is the narrowest dtype allowed: a narrower one rounds on purpose.
+  std::optional<Quotient> quotient_of(ValueId v, DType minimum) const {
     v = in_.element(v);
     const Node* node = graph_.node_of(v);
-    if (!node || size_bytes(graph_.type(v).dtype) < size_bytes(least)) return std::nullopt;
+    if (!node || size_bytes(graph_.type(v).dtype) < size_bytes(minimum)) return std::nullopt;
     if (node->op == Op::cast && is_float(graph_.type(node->operands[0]).dtype)) {
-      return quotient_of(node->operands[0], least);
+      return quotient_of(node->operands[0], minimum);
     }
     if (node->op == Op::reduce) {
       const bool is_sum = in_.is_whole(*node) && node->fold == Fold::add;
@@ -73,7 +73,7 @@ class VarianceMatcher {
       const ValueId other = node->operands[1 - of];
       if (!has_one_element(graph_.type(in_.element(other)))) continue;
       const std::optional<Dim> by = divides ? size_of(other) : size_of_reciprocal(other);
-      std::optional<Quotient> quotient = by ? quotient_of(node->operands[of], least) : std::nullopt;
+      std::optional<Quotient> quotient = by ? quotient_of(node->operands[of], minimum) : std::nullopt;
       if (!quotient) continue;
       quotient->by = quotient->by * *by;
       return quotient;

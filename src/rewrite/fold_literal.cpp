@@ -69,9 +69,9 @@ std::optional<Literal> fold_cast(const Literal& literal, DType dtype) {
       if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool>) {
         if constexpr (std::is_floating_point_v<From>) {
           const double whole = std::trunc(static_cast<double>(value));
-          const double least = static_cast<double>(std::numeric_limits<To>::min());
+          const double minimum = static_cast<double>(std::numeric_limits<To>::min());
           const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);  // one more than the maximum
-          if (!(whole >= least && whole < limit)) return std::nullopt;
+          if (!(whole >= minimum && whole < limit)) return std::nullopt;
         }
       }
       const To result = scalar_cast<To>(value);

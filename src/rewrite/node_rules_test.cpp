@@ -267,7 +267,7 @@ int64_t rewrites_of(std::string_view text) {
 TEST(NodeRules, DoNotLoseAnError) {
   EXPECT_EQ(
       rewrites_of("graph @main(%x: f64[n]) { %e = exp %x; %s = reduce add %e [0] : f64; %l = log %s; return %l }"), 0)
-      << "the greatest of nothing";
+      << "the maximum of nothing";
   EXPECT_EQ(rewrites_of("graph @main(%x: i64[n, m]) { %a = reduce max %x [0] : i64; %b = reduce max %a [0] : i64; "
                         "return %b }"),
             0);
@@ -310,7 +310,7 @@ TEST(NodeRules, LeaveSumsOfComplexNumbers) {
   EXPECT_EQ(rewrites_of("graph @main(%x: c128[5]) { %e = exp %x; %s = reduce add %e [0] : c128; %l = log %s; "
                         "return %l }"),
             0)
-      << "complex numbers have no greatest one, and log(exp(x)) is another branch than x";
+      << "complex numbers have no maximum, and log(exp(x)) is another branch than x";
 }
 
 TEST(NodeRules, RepeatFewPartsOfAConcat) {

@@ -75,7 +75,7 @@ std::optional<ValueId> log_of_softmax(Simplifier& simplifier, const Node& node, 
   return simplifier.stretched(simplifier.scalar(ScalarOp::sub_, {x, log}), type.dims);
 }
 
-bool is_greatest(Simplifier& simplifier, ValueId v) {
+bool is_maximum(Simplifier& simplifier, ValueId v) {
   const Node* node = simplifier.graph().node_of(without_views(simplifier, v));
   return node && reduces_by(*node, Fold::max);
 }
@@ -86,8 +86,8 @@ bool is_centred(Simplifier& simplifier, ValueId v) {
   if (!difference) return false;
   const ValueId centre = without_views(simplifier, difference->operands[1]);
   const Node* chosen = scalar_node(simplifier, centre, ScalarOp::select_);
-  if (!chosen) return is_greatest(simplifier, centre);
-  return is_greatest(simplifier, chosen->operands[1]) || is_greatest(simplifier, chosen->operands[2]);
+  if (!chosen) return is_maximum(simplifier, centre);
+  return is_maximum(simplifier, chosen->operands[1]) || is_maximum(simplifier, chosen->operands[2]);
 }
 
 /// log(sum(exp(x))) -> log(sum(exp(x - m))) + m with m = max(x), or 0 if that is not finite. Not if x may be empty: its
@@ -113,9 +113,9 @@ std::optional<ValueId> log_sum_exp(Simplifier& simplifier, const Node& node, con
   if (product(type.dims) != product(sum_type.dims) || !simplifier.fires()) return std::nullopt;
 
   GraphBuilder& b = simplifier.builder();
-  const ValueId greatest = b.reduce(Fold::max, x, axes, sum_type.dtype);
+  const ValueId maximum = b.reduce(Fold::max, x, axes, sum_type.dtype);
   const ValueId zero = b.literal(Literal::of(sum_type.dtype, 0));
-  const ValueId centre = b.scalar(ScalarOp::select_, {b.scalar(ScalarOp::isfinite_, {greatest}), greatest, zero});
+  const ValueId centre = b.scalar(ScalarOp::select_, {b.scalar(ScalarOp::isfinite_, {maximum}), maximum, zero});
   const ValueId centred = b.scalar(ScalarOp::sub_, {x, b.reshape(centre, kept)});
   const ValueId stable = b.reduce(Fold::add, b.scalar(ScalarOp::exp_, {centred}), axes, sum_type.dtype);
   const ValueId out = b.scalar(ScalarOp::add_, {b.scalar(ScalarOp::log_, {stable}), centre});

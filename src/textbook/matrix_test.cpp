@@ -33,11 +33,11 @@ template <class T>
 double distance(const Matrix<T>& a, const Matrix<T>& b) {
   EXPECT_EQ(a.rows, b.rows);
   EXPECT_EQ(a.columns, b.columns);
-  double greatest = 0;
+  double maximum = 0;
   for (std::size_t e = 0; e < a.elements.size(); ++e) {
-    greatest = std::max(greatest, std::abs(a.elements[e] - b.elements[e]));
+    maximum = std::max(maximum, std::abs(a.elements[e] - b.elements[e]));
   }
-  return greatest;
+  return maximum;
 }
 
 template <class T>

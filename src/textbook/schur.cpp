@@ -89,9 +89,9 @@ PencilEigen eig(const Matrix<Number>& a, const Matrix<Number>& b) {
   for (int i = 0; i < 5; ++i) {
     const double angle = 0.3 + 0.6 * i;
     const Matrix<Number> r = pivoted_qr(sum(a, std::cos(angle), b, std::sin(angle))).parts.r;
-    const double least = std::abs(r(r.rows - 1, r.rows - 1)) / std::abs(r(0, 0));
-    if (!(least > best)) continue;
-    best = least, c = std::cos(angle), s = std::sin(angle);
+    const double minimum = std::abs(r(r.rows - 1, r.rows - 1)) / std::abs(r(0, 0));
+    if (!(minimum > best)) continue;
+    best = minimum, c = std::cos(angle), s = std::sin(angle);
   }
   PencilEigen out;
   Matrix<Number> turned = sum(a, -s, b, c);

@@ -47,16 +47,16 @@ class Neighbours {
     const bool has_hidden =
         any_statement(first_, &Statement::has_hidden_states) || any_statement(second_, &Statement::has_hidden_states);
     if (has_hidden && !why_) return 0;
-    std::size_t least = 1, most = common_axes();
+    std::size_t fewest = 1, most = common_axes();
     for (const Kernel* kernel : {&first_, &second_}) {
       if (kernel->outer.empty()) continue;
-      least = std::max(least, kernel->outer.size());
+      fewest = std::max(fewest, kernel->outer.size());
       most = std::min(most, kernel->outer.size());
     }
-    for (std::size_t count = has_hidden ? 0 : most; count >= least; --count) {
+    for (std::size_t count = has_hidden ? 0 : most; count >= fewest; --count) {
       if (rows_are_long(count, nullptr) && keep_to_their_rows(count, nullptr) && sums_run_in_rows(count)) return count;
     }
-    if (why_ && second_reads_array_of_first()) say_why_not(least, most);
+    if (why_ && second_reads_array_of_first()) say_why_not(fewest, most);
     return 0;
   }
 
@@ -77,20 +77,20 @@ class Neighbours {
   }
 
   /// Fewer shared axes ask for less: the fewest are what matters.
-  void say_why_not(std::size_t least, std::size_t most) const {
+  void say_why_not(std::size_t fewest, std::size_t most) const {
     for (const Kernel* kernel : {&first_, &second_}) {
       any_statement(*kernel, [&](const Statement& s) {
         if (s.has_hidden_states()) why_->say({ApartFor::one_pass, s.buffer});
         return s.has_hidden_states();
       });
     }
-    if (most < least) {
+    if (most < fewest) {
       why_->say({ApartFor::other_axes});
-      least = std::max<std::size_t>(most, 1);
+      fewest = std::max<std::size_t>(most, 1);
     } else {
-      rows_are_long(least, why_);
+      rows_are_long(fewest, why_);
     }
-    keep_to_their_rows(least, why_);
+    keep_to_their_rows(fewest, why_);
   }
 
   /// What goes on with no more than numbers of the first is for join_whole_arrays.

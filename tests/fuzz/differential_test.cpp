@@ -95,7 +95,7 @@ class Sensitivity {
     }
   }
 
-  /// The greatest of 0.0 and -0.0 is either, and what divides by it an infinity of either sign.
+  /// The maximum of 0.0 and -0.0 is either, and what divides by it an infinity of either sign.
   static bool has_zeros_of_either_sign(const Node& node) {
     if (node.op == Op::reduce) return finds_an_element(node.fold);
     if (node.op == Op::scalar) return node.scalar == ScalarOp::max_ || node.scalar == ScalarOp::min_;
@@ -111,7 +111,7 @@ class Sensitivity {
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
     const bool is_anything = has_plain && leaves_range(*graph.node_of(v), value.dtype);
     const bool overflows = is_matmul(*graph.node_of(v)) && (!has_plain || may_overflow(*graph.node_of(v)));
-    const double greatest = graph.node_of(v)->op == Op::library ? greatest_of(value) : 0;
+    const double maximum = graph.node_of(v)->op == Op::library ? maximum_of(value) : 0;
     const std::optional<Tensor> summed = has_plain ? what_is_summed(*graph.node_of(v)) : std::nullopt;
     visit_element_type(value.dtype, [&](auto zero) {
       using T = decltype(zero);
@@ -124,7 +124,7 @@ class Sensitivity {
             value.set(i, is_odd_round_ ? of_all_parts<T>(std::numeric_limits<double>::quiet_NaN()) : T());
             continue;
           }
-          const T moved = shaken(x, summed && std::isfinite(own) ? summed->get<double>(i) : own == 0 ? greatest : own);
+          const T moved = shaken(x, summed && std::isfinite(own) ? summed->get<double>(i) : own == 0 ? maximum : own);
           value.set(i, unknown && random_() % 2 == 0 ? T() : overflows ? either_infinity(moved) : moved);
         }
       }
@@ -212,14 +212,14 @@ class Sensitivity {
     }
   }
 
-  static double greatest_of(const Tensor& value) {
-    double greatest = 0;
-    for (double x : tool::numbers_of(value)) greatest = std::isfinite(x) ? std::max(greatest, std::fabs(x)) : greatest;
-    return greatest;
+  static double maximum_of(const Tensor& value) {
+    double maximum = 0;
+    for (double x : tool::numbers_of(value)) maximum = std::isfinite(x) ? std::max(maximum, std::fabs(x)) : maximum;
+    return maximum;
   }
 
   /// By some units in the last place of a number of size `of`: of its own (each part of a complex number by units of
-  /// the whole, as a product rounds it); a 0 in a matrix of the greatest there, as the off-diagonal of solve(a, a).
+  /// the whole, as a product rounds it); a 0 in a matrix of the largest there, as the off-diagonal of solve(a, a).
   template <class T>
   T shaken(T x, double of) {
     if constexpr (kIsComplex<T>) {
@@ -410,7 +410,7 @@ std::string unexplained(const Lowered& program) {
   return "";
 }
 
-int64_t least_bytes(const Lowered& program, std::span<const int64_t> sizes, int64_t& rounding) {
+int64_t minimum_bytes(const Lowered& program, std::span<const int64_t> sizes, int64_t& rounding) {
   int64_t total = 0;
   rounding = 0;
   for (int segment = 0; segment < program.plan.sharing.num_segments(); ++segment) {
@@ -431,7 +431,7 @@ std::string larger_than_given(const Graph& graph, const Lowered& ordered, Option
   sizes.resize(given.kernels.symbols.size(), 5);
   for (int64_t& size : sizes) size = size < 0 ? 5 : size;  // known only on the way
   int64_t rounding = 0;
-  const int64_t now = least_bytes(ordered, sizes, rounding), before = least_bytes(given, sizes, rounding);
+  const int64_t now = minimum_bytes(ordered, sizes, rounding), before = minimum_bytes(given, sizes, rounding);
   if (now > before + rounding) return str("another order needs ", now, " bytes, the given one ", before);
   if (ordered.plan.is_static && given.plan.is_static && options.planning.planner != memory::Planner::naive &&
       ordered.plan.arena_bytes() >= given.plan.arena_bytes()) {

@@ -33,8 +33,8 @@ class GraphMaker {
 
   // Chance.
 
-  int64_t draw(int64_t least, int64_t greatest) {
-    return std::uniform_int_distribution<int64_t>(least, greatest)(random_);
+  int64_t draw(int64_t minimum, int64_t maximum) {
+    return std::uniform_int_distribution<int64_t>(minimum, maximum)(random_);
   }
   bool chance(int percent) { return draw(0, 99) < percent; }
   template <class Range>

@@ -80,7 +80,7 @@ void GraphMaker::scalar() {
   const auto fits = [&](const Entry& e) {
     const DType dtype = type(e.v).dtype;
     if (op == ScalarOp::pow_ && is_signed_integer(dtype)) return false;  // it could fail
-    // The greatest of 0.0 and -0.0 is either; so is the first of them when they are sorted.
+    // The maximum of 0.0 and -0.0 is either; so is the first of them when they are sorted.
     const bool shows_sign = op == ScalarOp::signbit_ || op == ScalarOp::copysign_;
     if (shows_sign && options_.elements == tool::Elements::nasty && builder_.graph().node_of(e.v)) return false;
     return accepts(op, dtype) && (e.exact || is_integer(dtype) || !(is_complex(dtype) ? jumps_in_the_plane(op) : jumps(op)));

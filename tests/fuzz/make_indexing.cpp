@@ -44,11 +44,11 @@ void GraphMaker::slice() {
 std::optional<ValueId> GraphMaker::arithmetic_on_places(const Dim& dim, const std::vector<Dim>& dims) {
   if (dims.empty() || dims.size() > 3) return std::nullopt;
   Dim start = 0;
-  int64_t greatest = 0;
+  int64_t maximum = 0;
   std::optional<ValueId> sum;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const int64_t step = std::array<int64_t, 4>{1, 1, -1, 2}[static_cast<std::size_t>(draw(0, 3))];
-    greatest += std::abs(step) * (size_of(dims[axis]) - 1);
+    maximum += std::abs(step) * (size_of(dims[axis]) - 1);
     if (step < 0) start = start + dims[axis] - 1;
     std::vector<Dim> column(dims.size() - axis, 1);
     column[0] = dims[axis];
@@ -57,7 +57,7 @@ std::optional<ValueId> GraphMaker::arithmetic_on_places(const Dim& dim, const st
         builder_.scalar(ScalarOp::mul_, {place, builder_.literal(Literal::of_integer(DType::i64, step))});
     sum = sum ? builder_.scalar(ScalarOp::add_, {*sum, term}) : term;
   }
-  if (size_of(product(dims)) > 0 && greatest >= size_of(dim)) return std::nullopt;
+  if (size_of(product(dims)) > 0 && maximum >= size_of(dim)) return std::nullopt;
   return builder_.scalar(ScalarOp::add_, {*sum, builder_.size(start)});
 }
 

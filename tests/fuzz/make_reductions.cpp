@@ -23,10 +23,10 @@ void GraphMaker::reduced() {
   const bool nasty = options_.elements == tool::Elements::nasty;
   if (arg) {
     // Beside its place the extreme itself is asked now and then: one fold gives both.
-    const bool greatest = chance(50);
+    const bool maximum = chance(50);
     const ValueId v = use(*x);
-    if (chance(50)) add(builder_.reduce(greatest ? Fold::max : Fold::min, v, axes, type(v).dtype), true);
-    return add(composed(greatest ? "argmax" : "argmin", *x, {}, named), true);
+    if (chance(50)) add(builder_.reduce(maximum ? Fold::max : Fold::min, v, axes, type(v).dtype), true);
+    return add(composed(maximum ? "argmax" : "argmin", *x, {}, named), true);
   }
   if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
   if (nasty) return;
@@ -40,8 +40,8 @@ void GraphMaker::reduced() {
 ValueId GraphMaker::sum_of_exponentials(ValueId x) {
   std::vector<int> axes;
   for (int axis = 0; axis < type(x).rank(); ++axis) axes.push_back(axis);
-  const ValueId greatest = builder_.reduce(Fold::max, x, axes, type(x).dtype);
-  const ValueId power = builder_.scalar(ScalarOp::exp_, {builder_.scalar(ScalarOp::sub_, {x, greatest})});
+  const ValueId maximum = builder_.reduce(Fold::max, x, axes, type(x).dtype);
+  const ValueId power = builder_.scalar(ScalarOp::exp_, {builder_.scalar(ScalarOp::sub_, {x, maximum})});
   return builder_.reduce(Fold::add, power, axes, type(x).dtype);
 }
 

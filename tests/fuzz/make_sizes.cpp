@@ -141,8 +141,8 @@ void GraphMaker::where() {
 }
 
 void GraphMaker::arange() {
-  const auto number = [&](int64_t least, int64_t greatest) {
-    return builder_.literal(Literal::of_integer(DType::i64, draw(least, greatest)));
+  const auto number = [&](int64_t minimum, int64_t maximum) {
+    return builder_.literal(Literal::of_integer(DType::i64, draw(minimum, maximum)));
   };
   const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() >= 1; });
   if (!mask) return;

@@ -63,7 +63,7 @@ def largest_error(name, samples, count, features=""):
             continue  # at the border of overflow
         if not math.isfinite(value):
             return math.inf
-        unit = max(math.ulp(rounded), math.ulp(row.least) if row.least else 0)
+        unit = max(math.ulp(rounded), math.ulp(row.minimum) if row.minimum else 0)
         worst = max(worst, float(abs(mp.mpf(value) - exact) / unit))
     return worst
 

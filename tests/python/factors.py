@@ -22,8 +22,8 @@ def adjoint(a):
 
 def bound(a):
     """How far what is computed from matrices like `a` may be off, in each element."""
-    greatest = np.abs(a).max(initial=0)
-    return UNITS * max(1, *a.shape[-2:]) * np.finfo(a.dtype).eps * max(greatest, np.finfo(a.dtype).tiny)
+    maximum = np.abs(a).max(initial=0)
+    return UNITS * max(1, *a.shape[-2:]) * np.finfo(a.dtype).eps * max(maximum, np.finfo(a.dtype).tiny)
 
 
 def assert_near(got, want, what):

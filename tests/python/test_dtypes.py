@@ -65,7 +65,7 @@ def test_uint64_against_signed_integers_is_exact(name, signed, check):
 def test_reductions_of_integers(dtype, check):
     x = pt.vector("x", dtype=dtype)
     check([x], [x.sum(), x.prod(), x.max(), x.mean(), x.sum(dtype=dtype)], nasty(dtype))
-    check([x], x.min(), nasty(dtype)[1:])  # PyTensor's own is -max(-x), wrong for the least number
+    check([x], x.min(), nasty(dtype)[1:])  # PyTensor's own is -max(-x), wrong for the minimum
     empty = np.zeros(0, dtype)
     check([x], [x.sum(), x.prod(), pt.all(x), pt.any(x)], empty)
 

@@ -128,7 +128,7 @@ def test_a_variance_of_what_is_not_finite(value):
 def test_a_variance_in_one_pass_is_exact(kind, n):
     """A mean is one of differences from the first element, so it is rounded to a part eps of those. Where the first lies D
     from the others, the squares are D^2 and more: of n numbers with a deviation of s, what that rounding adds is at most
-    eps*D*s*n of n*s^2 + D^2, greatest for D = s*sqrt(n): eps*sqrt(n) / 2. The numbers are integers, so their variance is
+    eps*D*s*n of n*s^2 + D^2, maximum for D = s*sqrt(n): eps*sqrt(n) / 2. The numbers are integers, so their variance is
     known."""
     far = 10**4 if kind == "integers as float32" else 10**8
     whole = rng.integers(0, 9, n)

@@ -141,14 +141,14 @@ def test_positions_out_of_bounds_in_a_loop(bad, check_error):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8", "uint8"])
 def test_extremes_of_nothing(dtype, check_error):
-    """Numba's are the least and the greatest number of the dtype."""
+    """Numba's are the minimum and the maximum of the dtype."""
     x = pt.tensor("x", shape=(None,), dtype=dtype)
     for output in [(x * x).max(), (x * x).min(), (x + x).argmax()]:
         check_error(ValueError, [x], output, np.zeros(0, dtype), good=(np.ones(3, dtype),))
 
 
 def test_integers_divided_by_zero_and_by_minus_one(check):
-    """The C of PyTensor ends the process for the least integer by -1, Numba gives 0, JAX -2 for a division by 0."""
+    """The C of PyTensor ends the process for the minimum integer by -1, Numba gives 0, JAX -2 for a division by 0."""
     a, b = pt.lvector("a"), pt.lvector("b")
     x = np.array([7, -7, 0, INT64_MIN, INT64_MIN, -7, 7])
     y = np.array([0, 0, 0, -1, 0, 2, -2])
@@ -158,7 +158,7 @@ def test_integers_divided_by_zero_and_by_minus_one(check):
 
 
 def test_integers_to_negative_powers(check_error):
-    """Others give 0, -1, or the least integer."""
+    """Others give 0, -1, or the minimum integer."""
     a, b = pt.lvector("a"), pt.lvector("b")
     good = (np.array([2, 3]), np.array([3, 0]))
     check_error(ValueError, [a, b], (a + 1) ** b, np.array([1, 2]), np.array([1, -1]), good=good)
@@ -174,7 +174,7 @@ def test_signed_zeros_survive_a_loop():
 
 @pytest.mark.parametrize("target", ["int8", "uint8", "int64"])
 def test_nan_is_no_integer_in_a_loop(target):
-    """Others give 0 or the least integer."""
+    """Others give 0 or the minimum integer."""
     x = pt.dvector("x")
     fn = pytensor.function([x], pt.cast(x * 1, target).sum(), mode="INLAY")
     with pytest.raises(ValueError, match="NaN"):

@@ -400,16 +400,16 @@ def test_small_tridiagonal_systems(n):
 def test_least_squares():
     from pytensor.tensor.linalg.solvers.lstsq import lstsq
 
-    a, b, least = pt.dmatrix("a"), pt.dmatrix("b"), pt.dscalar("least")
+    a, b, minimum = pt.dmatrix("a"), pt.dmatrix("b"), pt.dscalar("minimum")
     tall, right = _matrices(6, 3), _matrices(6, 2)
     twice = tall[:, [0, 1, 1]]  # of rank 2
     for left in (tall, twice, tall[:, :0], tall * 0):
         # Of rank 2 the third singular value is what rounding leaves, on either side of the machine's precision (-1).
         for value in (1e-8, 0.9) if left is twice else (-1.0, 1e-8, 0.9):
-            same([a, b, least], lstsq(a, b, least), left, right, value)
+            same([a, b, minimum], lstsq(a, b, minimum), left, right, value)
     for count in (0, 2, 3):
-        same([a, b, least], lstsq(a, b, least), tall[:count], right[:count], 1e-8)
-    same([a, b, least], lstsq(a, b, least), tall, right[:, :0], 1e-8)
+        same([a, b, minimum], lstsq(a, b, minimum), tall[:count], right[:count], 1e-8)
+    same([a, b, minimum], lstsq(a, b, minimum), tall, right[:, :0], 1e-8)
     of_complex = pytensor.function([z := pt.zmatrix()], lstsq(z, z, pt.constant(-1.0)), mode="INLAY")
     assert len(inlay.pytensor.explain(of_complex).host_calls) == 1  # PyTensor's type says that its result is real
 

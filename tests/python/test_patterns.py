@@ -212,7 +212,7 @@ def checked(inputs, outputs, *values):
 
 
 def test_logsumexp_is_one_pass():
-    """PyTensor's takes the greatest of the array and -inf, so that an empty one has one (from version 3 on)."""
+    """PyTensor's takes the maximum of the array and -inf, so that an empty one has one (from version 3 on)."""
     x = pt.dvector("x")
     fn = pytensor.function([x], pt.logsumexp(x), mode="INLAY")
     reference = pytensor.function([x], pt.logsumexp(x), mode="FAST_COMPILE")
@@ -221,7 +221,7 @@ def test_logsumexp_is_one_pass():
     for value in (VALUES["x"], *empty, *infinite, np.ones(1)):
         np.testing.assert_allclose(fn(value), reference(value), rtol=1e-12)
     if OLD_PYTENSOR:
-        return  # its graph takes the greatest apart
+        return  # its graph takes the maximum apart
     (kernel,) = inlay.pytensor.explain(fn).kernels
     assert (kernel.stages, kernel.reads) == (1, "x_0")
 

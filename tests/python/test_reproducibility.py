@@ -136,8 +136,8 @@ def test_neighbours_in_a_loop(table, backend):
 
 ROWS = """graph @main(%x: f64[n, m]) {
   %sum = reduce add %x [1] : f64
-  %greatest = reduce max %x [1] : f64
-  %g = reshape %greatest : f64[n, 1]
+  %maximum = reduce max %x [1] : f64
+  %g = reshape %maximum : f64[n, 1]
   %centred = sub %x, %g
   %e = exp %centred
   %total = reduce add %e [1] : f64
@@ -167,11 +167,11 @@ OF_MATRICES = """graph @main(%x: f64[n, n], %b: f64[k, m, m]) {
   %rows = reduce add %x [1] : f64
   %columns = reduce add %x [0] : f64
   %variance = var %x
-  %greatest = logsumexp %x
+  %maximum = logsumexp %x
   %each = logsumexp %x, axes=[1]
   %product = matmul %x, %x
   %products = matmul %b, %b
-  return %total, %rows, %columns, %variance, %greatest, %each, %product, %products
+  return %total, %rows, %columns, %variance, %maximum, %each, %product, %products
 }"""
 
 

@@ -57,7 +57,7 @@ def test_a_negated_maximum_of_what_is_negated_is_a_minimum(factor, axis, keepdim
 @pytest.mark.parametrize(("axis", "keepdims"), [(None, False), (0, False), (1, True)])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint8", "uint16", "uint64"])
 def test_a_minimum_of_integers_is_one(dtype, axis, keepdims):
-    """PyTensor negates, subtracts from the greatest integer, or inverts each bit, before and behind a maximum."""
+    """PyTensor negates, subtracts from the maximum integer, or inverts each bit, before and behind a maximum."""
     x = pt.matrix("x", dtype=dtype)
     lowest, highest = (0, 2) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     value = np.random.default_rng(4).integers(lowest, highest, (5, 7), "int8" if dtype == "bool" else dtype).astype(dtype)

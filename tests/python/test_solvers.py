@@ -17,12 +17,12 @@ for _name in ("minimize", "minimize_scalar", "root", "root_scalar"):
 
 def solutions():
     x, z, a = pt.dvector("x"), pt.dscalar("z"), pt.dscalar("a")
-    least = optimize.minimize(((x - 2 * a) ** 2).sum(), x, method="BFGS", jac=True)[0]
-    least_number = optimize.minimize_scalar((z - a) ** 2, z)[0]
+    minimum = optimize.minimize(((x - 2 * a) ** 2).sum(), x, method="BFGS", jac=True)[0]
+    minimum_number = optimize.minimize_scalar((z - a) ** 2, z)[0]
     root = optimize.root(x**3 - a, x, method="hybr", jac=True)[0]
     root_number = optimize.root_scalar(z**2 - a, z, method="newton", jac=True)[0]
     slope = pytensor.grad(root.sum() + root_number, a)
-    return pytensor.function([x, z, a], [least, least_number, root, root_number, slope], mode="INLAY")
+    return pytensor.function([x, z, a], [minimum, minimum_number, root, root_number, slope], mode="INLAY")
 
 
 def assert_solved(results, a):

@@ -68,7 +68,7 @@ def test_searchsorted_with_a_sorter(check):
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("k", [0, 1, 3])
 def test_top_k(k, axis):
-    """In the text form and the builder. Equals by place, NaN as the greatest, as jax.lax.top_k."""
+    """In the text form and the builder. Equals by place, NaN as the maximum, as jax.lax.top_k."""
     both = inlay.compile(f"""graph @main(%x: f64[n, m]) {{
   %v, %p = top_k %x, count = {k}, axis = {axis}
   %w, %q = top_k %x, count = {k}, axis = {axis}, smallest = true
@@ -76,11 +76,11 @@ def test_top_k(k, axis):
 }}""")
     nan = np.nan
     for x in (np.array([[3, nan, 1, 3, nan], [0, 0, 0, 0, 0], [5, 4, 3, 2, 1]]), np.arange(12.0).reshape(3, 4) % 5):
-        values, places, least, places_of_least = both(x)
+        values, places, minimum, places_of_minimum = both(x)
         order = np.argsort(x, axis=axis, kind="stable")
         want = np.take(order, range(k), axis=axis)
-        np.testing.assert_array_equal(places_of_least, want)
-        np.testing.assert_array_equal(least, np.take_along_axis(x, want, axis=axis))
+        np.testing.assert_array_equal(places_of_minimum, want)
+        np.testing.assert_array_equal(minimum, np.take_along_axis(x, want, axis=axis))
         from_end = x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis=axis, kind="stable")
         want = np.take(np.flip(from_end, axis), range(k), axis=axis)
         np.testing.assert_array_equal(places, want)

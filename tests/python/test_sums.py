@@ -112,9 +112,9 @@ def test_what_is_made_of_sums(backend, t):
 
 PRODUCT = "%p = mul %x, %y"
 
-def greatest_power(x):
-    greatest = LONG_FLOAT(x.max())
-    return greatest + np.log(np.exp(x - greatest).sum()), abs(greatest) + 1
+def maximum_exponential(x):
+    maximum = LONG_FLOAT(x.max())
+    return maximum + np.log(np.exp(x - maximum).sum()), abs(maximum) + 1
 
 
 # Of x and y: the program, NumPy's or SciPy's, and of long floats the exact value and what the error is compared with.
@@ -127,7 +127,7 @@ MADE_OF_SUMS = {
     "dot": ([PRODUCT, "%s = reduce add %p [0] : T"], np.dot, lambda x, y: ((x * y).sum(), abs(x * y).sum())),
     "mean": (["%s = mean %x"], lambda x, y: np.mean(x), lambda x, y: (x.mean(), abs(x).mean())),
     "var": (["%s = var %x"], lambda x, y: np.var(x), lambda x, y: (x.var(), x.var())),
-    "logsumexp": (["%s = logsumexp %x"], lambda x, y: logsumexp(x), lambda x, y: greatest_power(x)),
+    "logsumexp": (["%s = logsumexp %x"], lambda x, y: logsumexp(x), lambda x, y: maximum_exponential(x)),
 }
 
 

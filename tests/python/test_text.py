@@ -395,5 +395,5 @@ def test_a_reduction_gives_what_its_fold_does():
     with pytest.raises(ValueError, match="reduce argmax: takes 2 operands, not 1"):
         builder.reduce("argmax", [x], [0], "i64")
     given = np.array([1.0, 3.0, 2.0])
-    powers, greatest, total = inlay.compile(builder.finish().text)(given)
-    np.testing.assert_allclose([powers, greatest, total], [np.exp(given - 3).sum(), 3, 6])
+    powers, maximum, total = inlay.compile(builder.finish().text)(given)
+    np.testing.assert_allclose([powers, maximum, total], [np.exp(given - 3).sum(), 3, 6])

@@ -65,7 +65,7 @@ def _turns_over(node, x):
 
 
 def _turned_over(y):
-    """x where y is -x, ~x, or c - x for the greatest unsigned integer c; None: it is none of them."""
+    """x where y is -x, ~x, or c - x for the maximum unsigned integer c; None: it is none of them."""
     node = y.owner
     if node is None or not isinstance(node.op, Elemwise):
         return None
@@ -75,11 +75,11 @@ def _turned_over(y):
     if kind != "u" or not isinstance(op, scalars.Sub):
         return None
     c, x = node.inputs
-    return x if x.type.dtype == y.type.dtype and _is_greatest(c) else None
+    return x if x.type.dtype == y.type.dtype and _is_maximum(c) else None
 
 
-def _is_greatest(c):
-    """Is it the greatest integer of its dtype, as a constant, maybe with axes of length 1?"""
+def _is_maximum(c):
+    """Is it the maximum integer of its dtype, as a constant, maybe with axes of length 1?"""
     while c.owner is not None and isinstance(c.owner.op, DimShuffle):
         c = c.owner.inputs[0]
     return isinstance(c, Constant) and c.data.size == 1 and c.data.item() == np.iinfo(c.type.dtype).max

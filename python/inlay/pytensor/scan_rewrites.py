@@ -63,9 +63,9 @@ def keep_no_more_than_steps(fgraph, node):
     """An output that is carried nowhere, and was shortened to its last k rows, has min(k, n_steps)."""
     steps = node.inputs[0]
     lengths = node.op.outer_nitsot(node.inputs)
-    least = steps.data if isinstance(steps, Constant) else 0
+    minimum = steps.data if isinstance(steps, Constant) else 0
     first = len(node.inputs) - len(node.op.outer_non_seqs(node.inputs)) - len(lengths)
-    longer = [i for i, n in enumerate(lengths, first) if isinstance(n, Constant) and n.data > least]
+    longer = [i for i, n in enumerate(lengths, first) if isinstance(n, Constant) and n.data > minimum]
     if not longer:
         return None
     inputs = list(node.inputs)

@@ -40,7 +40,7 @@ void FoldText::open_sum(std::size_t i) {
   facts_[i].sum = nest_.names.take(str(p_.name(s.buffer), "_so_far"));
   use_type(p_.needs, s.dtype);
   if (!is_long_sum(i)) return out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", nest_.element(i), ";");
-  // Exponentials are less of what is greatest so far: what was summed before the loop stays with them.
+  // Exponentials are less of the maximum so far: what was summed before the loop stays with them.
   const bool begins_anew = s.fold != Fold::log_sum_exp;
   out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", begins_anew ? "0" : nest_.element(i), ";");
   facts_[i].parts = nest_.names.take(str(p_.name(s.buffer), "_parts"));
@@ -118,19 +118,19 @@ void FoldText::merge_states(std::size_t i) {
 }
 
 /// What merge_states does in one exponential and mostly no product, with the sum in parts (is_long_sum): what was
-/// summed is made smaller where a greater number comes, before the greatest knows of it. (What is -inf adds nothing, be
-/// it the greatest so far.)
+/// summed is made smaller where a greater number comes, before the maximum knows of it. (What is -inf adds nothing, be
+/// it the maximum so far.)
 void FoldText::add_exponential(std::size_t i) {
   const Statement& sums = nest_.statement(i);
-  const Statement& greatest = nest_.statement(i + 1);
+  const Statement& maximum = nest_.statement(i + 1);
   const auto state = [&](std::size_t k) { return facts_[k].accumulates ? facts_[k].sum : nest_.element(k); };
   const std::string sum = state(i), was = state(i + 1), x = nest_.value(sums.operands[0]);
   const auto exponential = [&](const std::string& a, const std::string& b) {
-    const std::string difference = op_text(p_.needs, ScalarOp::sub_, greatest.dtype, std::array{a, b});
-    const std::string exponential = op_text(p_.needs, ScalarOp::exp_, greatest.dtype, std::array{difference});
-    return cast_text(p_.needs, exponential, greatest.dtype, sums.dtype);
+    const std::string difference = op_text(p_.needs, ScalarOp::sub_, maximum.dtype, std::array{a, b});
+    const std::string exponential = op_text(p_.needs, ScalarOp::exp_, maximum.dtype, std::array{difference});
+    return cast_text(p_.needs, exponential, maximum.dtype, sums.dtype);
   };
-  const std::string nothing = constant(p_.needs, identity_of(Combine::max, greatest.dtype));
+  const std::string nothing = constant(p_.needs, identity_of(Combine::max, maximum.dtype));
   out_.open("if (", x, " > ", was, ")");
   std::string factor = exponential(was, x);
   if (const std::string& parts = facts_[i].parts; !parts.empty()) {

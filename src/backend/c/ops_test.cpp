@@ -36,8 +36,8 @@ std::vector<Literal> nasty(DType dtype) {
   for (int64_t x : {0, 1, 2, 3, 5, 7, 31, 100}) out.push_back(Literal::of_integer(dtype, x));
   const int64_t half = static_cast<int64_t>(uint64_t{1} << (bits - 1));
   if (is_signed_integer(dtype)) {
-    const int64_t least = bits == 64 ? INT64_MIN : -half;
-    for (int64_t x : {int64_t{-1}, int64_t{-2}, int64_t{-7}, -(least + 1), least + 1, least})
+    const int64_t minimum = bits == 64 ? INT64_MIN : -half;
+    for (int64_t x : {int64_t{-1}, int64_t{-2}, int64_t{-7}, -(minimum + 1), minimum + 1, minimum})
       out.push_back(Literal::of_integer(dtype, x));
   } else {
     out.push_back(Literal::of_integer(dtype, bits == 64 ? -1 : 2 * half - 1));

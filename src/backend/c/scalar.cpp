@@ -105,10 +105,10 @@ std::string sign(Needs& needs, DType dtype, Operands v) {
   return str("(", v[0], " > 0) - (", v[0], " < 0)");
 }
 
-std::string extremum(Needs& needs, DType dtype, Operands v, bool greatest) {
-  if (dtype == DType::boolean) return str(v[0], greatest ? " || " : " && ", v[1]);
-  if (is_float(dtype)) return call(needs.use(str(greatest ? "max_" : "min_", suffix(dtype))), v);
-  return str(v[0], greatest ? " > " : " < ", v[1], " ? ", v[0], " : ", v[1]);
+std::string extremum(Needs& needs, DType dtype, Operands v, bool maximum) {
+  if (dtype == DType::boolean) return str(v[0], maximum ? " || " : " && ", v[1]);
+  if (is_float(dtype)) return call(needs.use(str(maximum ? "max_" : "min_", suffix(dtype))), v);
+  return str(v[0], maximum ? " > " : " < ", v[1], " ? ", v[0], " : ", v[1]);
 }
 
 std::string clipped(Needs& needs, DType dtype, Operands v) {

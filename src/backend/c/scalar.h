@@ -10,7 +10,7 @@ namespace inlay::c_backend {
 /// of the value_type of the result, to stand alone on the right of an assignment.
 std::string op_text(Needs& needs, ScalarOp op, DType dtype, std::span<const std::string> operands);
 
-/// NumPy's conversion. Out of range a float becomes the least integer.
+/// NumPy's conversion. Out of range a float becomes the minimum integer.
 std::string cast_text(Needs& needs, const std::string& value, DType from, DType to);
 
 /// A function of C99 of its own or of the C library, or what this backend has not, and calls.

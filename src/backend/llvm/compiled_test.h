@@ -229,9 +229,9 @@ inline double number_at(const Array& array, std::size_t i) {
   return is_float(array.dtype) ? element.f : static_cast<double>(element.i);
 }
 
-/// Random elements: integers in [least, greatest], floats between.
-inline Array random_array(std::mt19937_64& random, DType dtype, std::vector<int64_t> dims, double least,
-                          double greatest) {
+/// Random elements: integers in [minimum, maximum], floats between.
+inline Array random_array(std::mt19937_64& random, DType dtype, std::vector<int64_t> dims, double minimum,
+                          double maximum) {
   int64_t count = 1;
   for (int64_t dim : dims) count *= dim;
   const std::size_t bytes = static_cast<std::size_t>(size_bytes(dtype));
@@ -239,8 +239,8 @@ inline Array random_array(std::mt19937_64& random, DType dtype, std::vector<int6
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     const bool whole = !is_float(dtype);
     const double value = whole ? static_cast<double>(std::uniform_int_distribution<int64_t>(
-                                     static_cast<int64_t>(least), static_cast<int64_t>(greatest))(random))
-                               : std::uniform_real_distribution<double>(least, greatest)(random);
+                                     static_cast<int64_t>(minimum), static_cast<int64_t>(maximum))(random))
+                               : std::uniform_real_distribution<double>(minimum, maximum)(random);
     Literal::of(dtype, value).store(out.bytes.data() + i * bytes);
   }
   return out;

@@ -7,7 +7,7 @@
 namespace inlay::llvm_backend {
 namespace {
 
-/// Of constants, with the least integer for what is none: LLVM would fold a conversion out of range to poison.
+/// Of constants, with the minimum integer for what is none: LLVM would fold a conversion out of range to poison.
 int64_t truncate(double value) { return value >= -0x1p63 && value < 0x1p63 ? static_cast<int64_t>(value) : INT64_MIN; }
 
 /// To i64, truncating.
@@ -23,7 +23,7 @@ Value* float_to_i64(FunctionEmitter& f, Value* value) {
       return llvm::ConstantInt::get(type, static_cast<uint64_t>(result), /*IsSigned=*/true);
     }
   }
-  // Poison out of range, says LLVM; freezing makes it some number, which is the least integer by the instruction of
+  // Poison out of range, says LLVM; freezing makes it some number, which is the minimum integer by the instruction of
   // x86-64; that of aarch64 gives the nearest integer, and 0 for nan.
   Value* whole = f.b.CreateFreeze(f.b.CreateFPToSI(value, type));
   if (architecture() == "x86-64") return whole;

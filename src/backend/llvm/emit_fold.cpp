@@ -33,7 +33,7 @@ void FoldEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>&
       const SumOfExponentials before = {sums[sum], sums[sum + 1]};
       const auto now = add_exponentials(f_, fold, before, folded((&fold)[1], lanes), lanes.active);
       sums[sum] = now.sum;
-      sums[sum + 1] = now.greatest;
+      sums[sum + 1] = now.maximum;
       return;
     }
   }
@@ -116,7 +116,7 @@ std::vector<Value*> FoldEmitter::states_of_lanes(std::size_t k, std::size_t coun
   std::vector<Value*> all = llvm::ArrayRef(sums_.values).slice(k, count).vec();
   if (fold.fold == Fold::log_sum_exp) {
     const SumOfExponentials both = joined_lanes(f_, fold, {all[0], all[1]});
-    return {both.sum, both.greatest};
+    return {both.sum, both.maximum};
   }
   if (count == 1) return {reduce_lanes(f_, fold.combine(), fold.dtype, all[0])};
   for (int width = width_of(all[0]) / 2; width >= 1; width /= 2) {

@@ -84,13 +84,13 @@ void PassEmitter::emit_masked(Value* begin, Value* end) {
   sums_.values = close_if(b_, branch, sums_.values, before);
 }
 
-/// The greatest numbers of log-sum-exps that begin with this loop, unless something in it must run once. (What an outer
+/// The maxima of log-sum-exps that begin with this loop, unless something in it must run once. (What an outer
 /// loop sums over too is summed in part when its next row begins.)
 std::vector<std::size_t> PassEmitter::sums_that_look_ahead() const {
-  std::vector<std::size_t> greatest;  // numbers of sums
+  std::vector<std::size_t> maximum;  // numbers of sums
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     const bool begins_here = plan_.statements[sums_.statement_of(k)].opened + 1 == plan_.innermost();
-    if (sums_.follows_exponentials(k) && begins_here) greatest.push_back(k);
+    if (sums_.follows_exponentials(k) && begins_here) maximum.push_back(k);
   }
   const auto must_run_once = [&](std::size_t i) {
     const bool runs_on = nest_.statement(i).result.valid();  // a running sum
@@ -100,37 +100,37 @@ std::vector<std::size_t> PassEmitter::sums_that_look_ahead() const {
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     if (must_run_once(i)) return {};
   }
-  return greatest;
+  return maximum;
 }
 
 void PassEmitter::look_ahead(Value* begin, Value* end) {
   constexpr int kLookAhead = 128;  // so many points tell how large the numbers are
-  const std::vector<std::size_t> greatest = sums_that_look_ahead();
-  if (greatest.empty()) return;
+  const std::vector<std::size_t> maximum = sums_that_look_ahead();
+  if (maximum.empty()) return;
   Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.CreateNSWAdd(begin, f_.i64(kLookAhead)));
   first = b_.CreateAnd(first, f_.i64(-plan_.width));
   const Branch branch = open_if(b_, b_.CreateICmpSGT(first, begin));
   std::vector<Value*> before, values;
-  for (std::size_t k : greatest) before.push_back(sums_[k]);
+  for (std::size_t k : maximum) before.push_back(sums_[k]);
   const Loop loop = open_loop(b_, begin, before);
   Lanes lanes = nest_.lanes_at(loop.point);
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     const kernel::NestStatement& facts = plan_.statements[i];
     if (facts.live && facts.level == plan_.innermost() && !facts.accumulates) statements_.emit_statement(i, lanes);
   }
-  for (std::size_t n = 0; n < greatest.size(); ++n) {
-    const Statement& other = sums_.fold_of(greatest[n]);
+  for (std::size_t n = 0; n < maximum.size(); ++n) {
+    const Statement& other = sums_.fold_of(maximum[n]);
     Value* x = folds_.folded(other, lanes);
     Value* is_greater = emit_op(f_, ScalarOp::gt_, other.dtype, {x, loop.carried[n]}, nullptr);
     values.push_back(select(f_, is_greater, x, loop.carried[n]));
   }
   close_loop(b_, loop, f_.i64(plan_.width), first, values);
-  for (std::size_t n = 0; n < greatest.size(); ++n) {
-    const Statement& other = sums_.fold_of(greatest[n]);
+  for (std::size_t n = 0; n < maximum.size(); ++n) {
+    const Statement& other = sums_.fold_of(maximum[n]);
     values[n] = splat(f_, reduce_lanes(f_, Combine::max, other.dtype, values[n]), plan_.width);
   }
   values = close_if(b_, branch, values, before);
-  for (std::size_t n = 0; n < greatest.size(); ++n) sums_[greatest[n]] = values[n];
+  for (std::size_t n = 0; n < maximum.size(); ++n) sums_[maximum[n]] = values[n];
 }
 
 }  // namespace inlay::llvm_backend

@@ -25,7 +25,7 @@ class PassEmitter {
   void emit_vectors(Value* begin, Value* end, int64_t apart);
   /// The points that no longer fill what is passed at a time.
   void emit_masked(Value* begin, Value* end);
-  /// The greatest of the first points, before any is summed: without that each of the first vectors has a greater one.
+  /// The maximum of the first points, before any is summed: without that each of the first vectors has a greater one.
   void look_ahead(Value* begin, Value* end);
 
  private:

@@ -19,7 +19,7 @@ Value* unary_intrinsic(FunctionEmitter& f, ID id, Value* x) { return f.b.CreateU
 Value* absolute(FunctionEmitter& f, DType dtype, Value* x) {
   if (is_floating(x)) return unary_intrinsic(f, llvm::Intrinsic::fabs, x);
   if (!is_signed_integer(dtype)) return x;
-  return f.b.CreateSelect(f.b.CreateICmpSLT(x, zero_like(x)), f.b.CreateNeg(x), x);  // the least integer stays
+  return f.b.CreateSelect(f.b.CreateICmpSLT(x, zero_like(x)), f.b.CreateNeg(x), x);  // the minimum integer stays
 }
 
 Value* sign(FunctionEmitter& f, DType dtype, Value* x) {
@@ -36,16 +36,16 @@ Value* sign(FunctionEmitter& f, DType dtype, Value* x) {
 }
 
 /// NaN wins from either side. The one instruction max(a, b) returns b when one is NaN, so only a's NaN is to be kept.
-Value* extremum(FunctionEmitter& f, DType dtype, Value* a, Value* c, bool greatest) {
+Value* extremum(FunctionEmitter& f, DType dtype, Value* a, Value* c, bool maximum) {
   llvm::IRBuilder<>& b = f.b;
   if (is_floating(a)) {
-    Value* first = greatest ? b.CreateFCmpOGT(a, c) : b.CreateFCmpOLT(a, c);
+    Value* first = maximum ? b.CreateFCmpOGT(a, c) : b.CreateFCmpOLT(a, c);
     return b.CreateSelect(b.CreateFCmpUNO(a, a), a, b.CreateSelect(first, a, c));
   }
-  if (dtype == DType::boolean) return greatest ? b.CreateOr(a, c) : b.CreateAnd(a, c);
+  if (dtype == DType::boolean) return maximum ? b.CreateOr(a, c) : b.CreateAnd(a, c);
   const bool is_signed = is_signed_integer(dtype);
-  const ID id = greatest ? (is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax)
-                         : (is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin);
+  const ID id = maximum ? (is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax)
+                        : (is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin);
   return b.CreateBinaryIntrinsic(id, a, c);
 }
 
@@ -55,7 +55,8 @@ Value* compare(FunctionEmitter& f, DType dtype, Value* a, Value* c, llvm::CmpIns
   return f.b.CreateICmp(is_signed_integer(dtype) ? signed_ : unsigned_, a, c);
 }
 
-/// Quotient and rest with the sign of the divisor; both 0 for a divisor of 0. Nothing traps: neither 0 nor least / -1.
+/// Quotient and rest with the sign of the divisor; both 0 for a divisor of 0. Nothing traps: neither 0 nor minimum /
+/// -1.
 struct Division {
   Value *quotient, *rest;
 };
@@ -110,8 +111,8 @@ Value* next_after(FunctionEmitter& f, Value* x, Value* y) {
   Value* one = llvm::ConstantInt::get(bits->getType(), 1);
   Value* grows = b.CreateICmpEQ(b.CreateFCmpOLT(x, y), b.CreateFCmpOGT(x, zero_like(x)));
   Value* next = b.CreateBitCast(b.CreateSelect(grows, b.CreateAdd(bits, one), b.CreateSub(bits, one)), x->getType());
-  Value* least = b.CreateBitCast(one, x->getType());
-  Value* from_zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, least, y);
+  Value* minimum = b.CreateBitCast(one, x->getType());
+  Value* from_zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, minimum, y);
   next = b.CreateSelect(b.CreateFCmpOEQ(x, zero_like(x)), from_zero, next);
   next = b.CreateSelect(b.CreateFCmpOEQ(x, y), y, next);
   return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y), next);

@@ -27,15 +27,15 @@ constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
 
 static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.begin(), loop.carried.end()}; }
 
-/// What the stack keeps: of a part what it has for itself, and the greatest number that exponentials are less of.
+/// What the stack keeps: of a part what it has for itself, and the maximum that exponentials are less of.
 bool TurnEmitter::is_stacked(std::size_t sum) const { return sums_.is_of_part(sum) || sums_.follows_exponentials(sum); }
 
 /// What `sum` was of older points (the sums of which are `older`) and is of newer ones, which follow those: so their
-/// greatest number is that of both.
+/// maximum is that of both.
 Value* TurnEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   const Statement& fold = sums_.fold_of(sum);
   Value* before = older[sum];
-  if (fold.fold == Fold::log_sum_exp) before = at_greatest(f_, fold, {before, older[sum + 1]}, newer[sum + 1]);
+  if (fold.fold == Fold::log_sum_exp) before = at_maximum(f_, fold, {before, older[sum + 1]}, newer[sum + 1]);
   return emit_combine(f_, fold.combine(), fold.dtype, before, newer[sum]);
 }
 
@@ -67,12 +67,12 @@ Value* TurnEmitter::stacked(std::size_t sum, Value* level) {
   return b_.CreateGEP(b_.getInt8Ty(), stack, offset);
 }
 
-/// What is above `least` of the stack's `height` levels is added to the sums.
-void TurnEmitter::unstack(Value* least, Value* height) {
+/// What is above `minimum` of the stack's `height` levels is added to the sums.
+void TurnEmitter::unstack(Value* minimum, Value* height) {
   const std::vector<Value*> before = sums_.values;
-  const Branch branch = open_if(b_, b_.CreateICmpSGT(height, least));
-  const Loop loop = open_loop(b_, least, before);
-  Value* level = b_.CreateSub(b_.CreateAdd(height, least), b_.CreateAdd(loop.point, f_.i64(1)));
+  const Branch branch = open_if(b_, b_.CreateICmpSGT(height, minimum));
+  const Loop loop = open_loop(b_, minimum, before);
+  Value* level = b_.CreateSub(b_.CreateAdd(height, minimum), b_.CreateAdd(loop.point, f_.i64(1)));
   std::vector<Value*> older = before;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     sums_[k] = loop.carried[k];

@@ -28,7 +28,7 @@ class TurnEmitter {
 
   // ---- the stack
   Value* stacked(std::size_t sum, Value* level);
-  void unstack(Value* least, Value* height);
+  void unstack(Value* minimum, Value* height);
   Value* height_after(Value* count);
   Value* level_of_turn(Value* count, Value* height);
   void stack_sums(Value* level, Value* height);

@@ -8,7 +8,7 @@ namespace inlay::llvm_backend {
 /// the others may hold anything.
 Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Value*> operands, Value* active);
 
-/// NumPy's conversion. Never poison: out of range a float becomes what the instruction gives (the least integer).
+/// NumPy's conversion. Never poison: out of range a float becomes what the instruction gives (the minimum integer).
 Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to);
 
 /// What `combine` does; not `set`.
@@ -22,11 +22,11 @@ Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> op
 
 /// x / d for a vector x and a d that is the same for a whole loop, without the division: see uniform_division.cpp.
 struct UniformDivisor {
-  Value *divisor, *reciprocal, *least;
+  Value *divisor, *reciprocal, *minimum;
 };
 template <class Visit>
 void for_each_part(UniformDivisor& divisor, Visit visit) {
-  for (Value** part : {&divisor.divisor, &divisor.reciprocal, &divisor.least}) visit(*part);
+  for (Value** part : {&divisor.divisor, &divisor.reciprocal, &divisor.minimum}) visit(*part);
 }
 /// Once, for vectors of `width`. `divisor`: a number, or a vector of them.
 UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width);

@@ -7,7 +7,7 @@ namespace inlay::llvm_backend::testing {
 namespace {
 
 struct Range {
-  double least = -3, greatest = 3;
+  double minimum = -3, maximum = 3;
 };
 
 struct Case {
@@ -385,7 +385,7 @@ std::vector<Array> random_params(const KernelProgram& program, const Case& test,
     for (const Dim& dim : buffer.dims) dims.push_back(dim.evaluate(symbols));
     const auto range = test.ranges.find(buffer.name);
     const Range r = range == test.ranges.end() ? Range{} : range->second;
-    out.push_back(random_array(random, buffer.dtype, dims, r.least, r.greatest));
+    out.push_back(random_array(random, buffer.dtype, dims, r.minimum, r.maximum));
   }
   return out;
 }

@@ -73,7 +73,7 @@ std::vector<Value*> SumRegisters::sets() const {
   std::vector<Value*> all = values;
   for (int u = 1; u < nest_.plan.unroll; ++u) {
     for (std::size_t k = 0; k < size(); ++k) {
-      // What is the greatest so far may be met again. Squares have begun anew.
+      // What is the maximum so far may be met again. Squares have begun anew.
       const bool same = follows_exponentials(k) || fold_of(k).fold == Fold::moments;
       all.push_back(same ? values[k] : nothing_of(k));
     }

@@ -32,7 +32,7 @@ class SumRegisters {
   bool is_squares_state(std::size_t sum) const;
   /// A part of the points has it for itself, and parts are put together: sums, and moments.
   bool is_of_part(std::size_t sum) const { return is_tree_sum(sum) || is_squares_state(sum); }
-  /// Is it the greatest that exponentials are less than?
+  /// Is it the maximum that exponentials are less than?
   bool follows_exponentials(std::size_t sum) const;
 
   /// What has met no point.

@@ -6,9 +6,9 @@
 // (Markstein; of numbers of up to 9 digits all quotients were tried, and none came out otherwise).
 //
 // That holds where r and q are normal numbers and the rest does not underflow, that is, where |q + e r| is at least
-// `least`. It is less, or NaN, for any x and d of which something overflows, underflows, or is infinite, NaN or 0: such
-// vectors are divided, in a cold block. Not so if x is 0 where it fails, which is frequent in data: x r is x/d then,
-// and has its sign, if it is a number (r may be infinite where d is not 0).
+// `minimum`. It is less, or NaN, for any x and d of which something overflows, underflows, or is infinite, NaN or 0:
+// such vectors are divided, in a cold block. Not so if x is 0 where it fails, which is frequent in data: x r is x/d
+// then, and has its sign, if it is a number (r may be infinite where d is not 0).
 #include <limits>
 
 #include "backend/llvm/scalar.h"
@@ -18,12 +18,12 @@ namespace inlay::llvm_backend {
 namespace {
 
 /// A quotient of at least `quotient` is normal, and so was x r. A rest x - q d of an x of at least `dividend` is a
-/// multiple of the least subnormal number: 2 x 53 digits above 2^-1074, and for floats 2 x 24 above 2^-149.
-struct Least {
+/// multiple of the smallest subnormal number: 2 x 53 digits above 2^-1074, and for floats 2 x 24 above 2^-149.
+struct Minimum {
   double quotient, dividend;
 };
 
-Least least_for(const Value* divisor) {
+Minimum minimum_for(const Value* divisor) {
   if (divisor->getType()->getScalarType()->isFloatTy()) return {0x1p-124, 0x1p-96};
   return {0x1p-1020, 0x1p-960};
 }
@@ -35,15 +35,16 @@ UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width) {
   llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   b.clearFastMathFlags();
   const auto number = [&](double value) { return number_like(divisor, value); };
-  const Least least = least_for(divisor);
+  const Minimum minimum = minimum_for(divisor);
   UniformDivisor out{};
   out.divisor = divisor;
   out.reciprocal = b.CreateFDiv(number(1), divisor);
   Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, out.reciprocal);
-  Value* of_rest = b.CreateFMul(magnitude, number(least.dividend));
-  Value* of_both = b.CreateSelect(b.CreateFCmpOGT(of_rest, number(least.quotient)), of_rest, number(least.quotient));
-  Value* is_normal = b.CreateFCmpOGE(magnitude, number(least.quotient));  // not NaN either
-  out.least = b.CreateSelect(is_normal, of_both, number(std::numeric_limits<double>::infinity()));
+  Value* of_rest = b.CreateFMul(magnitude, number(minimum.dividend));
+  Value* of_both =
+      b.CreateSelect(b.CreateFCmpOGT(of_rest, number(minimum.quotient)), of_rest, number(minimum.quotient));
+  Value* is_normal = b.CreateFCmpOGE(magnitude, number(minimum.quotient));  // not NaN either
+  out.minimum = b.CreateSelect(is_normal, of_both, number(std::numeric_limits<double>::infinity()));
   if (divisor->getType()->isVectorTy()) return out;
   for_each_part(out, [&](Value*& part) { part = splat(f, part, width); });
   return out;
@@ -59,7 +60,7 @@ Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by, Value* act
   Value* product = b.CreateFMul(x, by.reciprocal);
   Value* rest = multiply_add(b.CreateFNeg(product), by.divisor, x);
   Value* corrected = multiply_add(rest, by.reciprocal, product);
-  Value* small = b.CreateFCmpULT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, corrected), by.least);
+  Value* small = b.CreateFCmpULT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, corrected), by.minimum);
   if (active) small = b.CreateAnd(small, active);
 
   llvm::BasicBlock* usual = b.GetInsertBlock();

@@ -50,8 +50,8 @@ class Assigner {
 
   bool may_fit() const {
     for (std::size_t pool = 0; pool < problem_.pools.size(); ++pool) {
-      const int64_t least = lower_bound_bytes(storages_of(problem_, out_.groups_in(problem_, pool)));
-      if (!problem_.pools[pool].holds(least)) return false;
+      const int64_t minimum = lower_bound_bytes(storages_of(problem_, out_.groups_in(problem_, pool)));
+      if (!problem_.pools[pool].holds(minimum)) return false;
     }
     return true;
   }

@@ -163,15 +163,15 @@ class Spiller {
   template <class Relief>
   std::optional<std::size_t> first_to_go(std::size_t pool, const Groups& groups, Relief relief_of) const {
     std::optional<std::size_t> best;
-    double most_room = 0, least = 0, most_relief = 0;
+    double most_room = 0, minimum = 0, most_relief = 0;
     for (std::size_t g : groups) {
       const double relief = pool_of(g) == pool && next_choice(g) ? relief_of(g) : 0;
       if (relief <= 0) continue;
       const double room = room_elsewhere(g), price = cost(g) / relief;
       const bool is_later =
-          room < most_room || (room == most_room && (price > least || (price == least && relief <= most_relief)));
+          room < most_room || (room == most_room && (price > minimum || (price == minimum && relief <= most_relief)));
       if (best && is_later) continue;
-      best = g, most_room = room, least = price, most_relief = relief;
+      best = g, most_room = room, minimum = price, most_relief = relief;
     }
     return best;
   }

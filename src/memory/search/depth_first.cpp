@@ -38,7 +38,7 @@ DepthFirst::DepthFirst(const Problem& problem, const Order& order, int64_t capac
   find_section_room();
   find_twins();
 
-  const bool fits = capacity_bytes >= problem.least_bytes &&
+  const bool fits = capacity_bytes >= problem.minimum_bytes &&
                     std::ranges::none_of(highest_, [](int64_t offset) { return offset < 0; }) && lift_to_pins() &&
                     have_room(0, problem.num_sections);
   if (!fits) {

@@ -29,7 +29,7 @@ inline constexpr Order kOrders[] = {
 /// Units that live in each section.
 std::vector<int64_t> section_loads(const Problem& problem);
 
-/// The greatest of a range of a row of numbers, each answer in constant time.
+/// The maximum of a range of a row of numbers, each answer in constant time.
 class RangeMax {
  public:
   /// Of values[begin, end).

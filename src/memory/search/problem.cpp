@@ -73,9 +73,9 @@ Problem make_problem(std::span<const Storage> storages) {
     const Storage& storage = storages[s];
     if (!is_placed(storage)) continue;
     if (storage.is_pinned()) {
-      out.least_bytes = std::max(out.least_bytes, add_bytes(storage.pinned_bytes, storage.size_bytes));
+      out.minimum_bytes = std::max(out.minimum_bytes, add_bytes(storage.pinned_bytes, storage.size_bytes));
     } else if (!is_live(storage)) {
-      out.least_bytes = std::max(out.least_bytes, storage.size_bytes);
+      out.minimum_bytes = std::max(out.minimum_bytes, storage.size_bytes);
     }
     if (!is_live(storage)) continue;
     const int64_t size = round_up(storage.size_bytes, out.unit_bytes) / out.unit_bytes;
@@ -106,7 +106,7 @@ std::vector<int64_t> Problem::highest_offsets(int64_t capacity_bytes) const {
 }
 
 int64_t Problem::arena_bytes(std::span<const int64_t> offsets) const {
-  int64_t out = least_bytes;
+  int64_t out = minimum_bytes;
   for (std::size_t i = 0; i < items.size(); ++i) {
     int64_t begin = 0;
     if (__builtin_mul_overflow(offsets[i], unit_bytes, &begin)) add_bytes(INT64_MAX, 1);

@@ -3,7 +3,7 @@
 //
 // Time is cut into *sections*: the largest sets of items that live together. A tick whose set lies within that of
 // another tick adds no constraint and is dropped, so two items meet if and only if they have a section in common.
-// Bytes become *units*, the greatest number of bytes that divides every size (rounded up to where the next item may
+// Bytes become *units*, the largest number of bytes that divides every size (rounded up to where the next item may
 // begin), every pinned offset, and every alignment that does not divide it: all offsets worth trying are multiples of
 // it.
 #include <cstdint>
@@ -32,9 +32,9 @@ struct Pin {
 struct Problem {
   int64_t unit_bytes = 1;
   int32_t num_sections = 0;
-  std::vector<Item> items;  // by first section; equal problems in another order of storages give the same items
-  std::vector<Pin> pins;    // by offset
-  int64_t least_bytes = 0;  // what pinned storages and those that never live need, whatever is planned
+  std::vector<Item> items;    // by first section; equal problems in another order of storages give the same items
+  std::vector<Pin> pins;      // by offset
+  int64_t minimum_bytes = 0;  // what pinned storages and those that never live need, whatever is planned
 
   /// By item: the highest offset, in units, at which it ends within the capacity; below 0 where none does.
   std::vector<int64_t> highest_offsets(int64_t capacity_bytes) const;

@@ -20,8 +20,8 @@ ItemTree::ItemTree(const Problem& problem)
   arrange(problem, items, 0, num_leaves_, true);
   for (std::size_t node = num_leaves_ - 1; node > 0; --node) {
     const Box &a = boxes_[2 * node], &b = boxes_[2 * node + 1];
-    boxes_[node] = {std::min(a.least_first, b.least_first), std::max(a.most_first, b.most_first),
-                    std::min(a.least_last, b.least_last), std::max(a.most_last, b.most_last)};
+    boxes_[node] = {std::min(a.minimum_first, b.minimum_first), std::max(a.most_first, b.most_first),
+                    std::min(a.minimum_last, b.minimum_last), std::max(a.most_last, b.most_last)};
   }
 }
 
@@ -68,8 +68,8 @@ int32_t ItemTree::first_within(int32_t begin, int32_t end) const {
 
 void ItemTree::search(std::size_t node, int32_t begin, int32_t end, int32_t& best) const {
   const Box& box = boxes_[node];
-  if (ranks_[node] >= best || box.most_first < begin || box.least_last > end) return;
-  if (box.least_first >= begin && box.most_last <= end) {
+  if (ranks_[node] >= best || box.most_first < begin || box.minimum_last > end) return;
+  if (box.minimum_first >= begin && box.most_last <= end) {
     best = ranks_[node];
     return;
   }

@@ -23,12 +23,12 @@ class ItemTree {
   /// All items remain, with these ranks.
   void reset(std::span<const Ranked> order);
   void remove(int32_t item);
-  /// The least rank of what remains and lives within [begin, end), or kNone.
+  /// The minimum rank of what remains and lives within [begin, end), or kNone.
   int32_t first_within(int32_t begin, int32_t end) const;
 
  private:
   struct Box {
-    int32_t least_first = INT32_MAX, most_first = -1, least_last = INT32_MAX, most_last = -1;
+    int32_t minimum_first = INT32_MAX, most_first = -1, minimum_last = INT32_MAX, most_last = -1;
   };
   void arrange(const Problem& problem, std::span<int32_t> items, std::size_t leaf, std::size_t num_leaves,
                bool by_first);

@@ -149,9 +149,9 @@ TEST(EvaluateCorners, IntegersWrapAndDivideTowardsMinusInfinity) {
   EXPECT_EQ(run("%x: i8[n]", "%r = neg %x", {i8({-128})}), i8({-128}));
   EXPECT_EQ(run("%x: i8[n]", "%r = abs %x", {i8({-128, -3})}), i8({-128, 3}));
   EXPECT_EQ(run("%x: i8[n]", "%r = not %x", {i8({0, 5})}), i8({-1, -6}));
-  const int64_t least = std::numeric_limits<int64_t>::min();
-  EXPECT_EQ(run("%x: i64[n], %y: i64[n]", "%r = floor_div %x, %y", {i64({1}, {least}), i64({1}, {-1})}),
-            i64({1}, {least}));
+  const int64_t minimum = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(run("%x: i64[n], %y: i64[n]", "%r = floor_div %x, %y", {i64({1}, {minimum}), i64({1}, {-1})}),
+            i64({1}, {minimum}));
   EXPECT_EQ(code_of("%x: i8[n], %y: i8[n]", "%r = pow %x, %y", {i8({2}), i8({-1})}), ErrorCode::negative_power);
 }
 

@@ -61,14 +61,14 @@ std::vector<Tensor> reduce(Fold fold, const std::vector<Tensor>& operands, std::
       return {reduced(Combine::min, of(ScalarOp::select_, {found, operands[0], never})), extreme};
     }
     case Fold::log_sum_exp: {
-      const Tensor greatest = reduced(Combine::max, x);
-      return {reduced(Combine::add, cast(of(ScalarOp::exp_, {less(greatest)}), first)), greatest};
+      const Tensor maximum = reduced(Combine::max, x);
+      return {reduced(Combine::add, cast(of(ScalarOp::exp_, {less(maximum)}), first)), maximum};
     }
     case Fold::softmax_sum: {
-      const Tensor greatest = reduced(Combine::max, x);
-      const Tensor weights = of(ScalarOp::exp_, {less(greatest)});
+      const Tensor maximum = reduced(Combine::max, x);
+      const Tensor weights = of(ScalarOp::exp_, {less(maximum)});
       return {reduced(Combine::add, of(ScalarOp::mul_, {weights, operands[0]})), reduced(Combine::add, weights),
-              greatest};
+              maximum};
     }
     case Fold::moments: {
       const Tensor count = reduced(Combine::add, number(x.dims, Literal::of(x.dtype, 1)));

@@ -98,8 +98,8 @@ def _mode(t, mode):
 
 def _extent(t, mode, n, k):
     """Where the result begins in the whole sum, and its length."""
-    least = dim_min(n, k)
-    full, valid = (0, n + k - 1), (least - 1, dim_max(n, k) - least + 1)
+    minimum = dim_min(n, k)
+    full, valid = (0, n + k - 1), (minimum - 1, dim_max(n, k) - minimum + 1)
     if isinstance(mode, bool):
         start, length = full if mode else valid
         return t.builder.size(start), length

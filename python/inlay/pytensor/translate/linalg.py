@@ -412,7 +412,7 @@ if ops.Lstsq is not None:
 
     @register(ops.Lstsq)
     def least_squares(t, node):
-        """x of the least |a @ x - b|, and of these the shortest; by the singular values that are not small."""
+        """x of the smallest |a @ x - b|, and of these the shortest; by the singular values that are not small."""
         b_ndim = node.inputs[1].type.ndim
         if b_ndim != 2:
             raise NotNative("least squares of a vector")  # PyTensor's type says that x is a matrix
@@ -420,13 +420,13 @@ if ops.Lstsq is not None:
             raise NotNative("a complex result whose type says that it is real")
         t.place.fails_as(np.linalg.LinAlgError, errors.ShapeMismatch)
         b = t.builder
-        a, right, least = (t.cast(x, "f64") for x in t.operands(node))
+        a, right, minimum = (t.cast(x, "f64") for x in t.operands(node))
         (m, n), k = a.dims, right.dims[1]
         u, s, vt = b.library("svd", [a])
         zero = b.literal(0.0, "f64")
-        least = b.scalar("select", [b.scalar("lt", [least, zero]), b.literal(np.finfo("float64").eps, "f64"), least])
+        minimum = b.scalar("select", [b.scalar("lt", [minimum, zero]), b.literal(np.finfo("float64").eps, "f64"), minimum])
         largest = b.reduce("max", b.concat([s, b.broadcast(zero, [1])], 0), [0], "f64")
-        counts = b.scalar("gt", [s, b.scalar("mul", [least, largest])])
+        counts = b.scalar("gt", [s, b.scalar("mul", [minimum, largest])])
         inverse = b.scalar("select", [counts, b.scalar("reciprocal", [s]), zero])
         parts = b.matmul(b.swapped(u), right)
         x = b.matmul(b.swapped(vt), b.scalar("mul", [b.reshape(inverse, [s.dims[0], 1]), parts]))

@@ -88,5 +88,5 @@ if MaxAndArgmax is not None:
         x, axes = _axes_and_operand(t, node)
         rank = len(x.dims)
         over = [a % rank for a in axes] or list(range(rank))
-        greatest = t.builder.reduce("max", x, over, x.dtype) if rank else x
-        return t.cast(greatest, INLAY_NAMES[node.outputs[0].type.dtype]), _position(t, x, axes)
+        maximum = t.builder.reduce("max", x, over, x.dtype) if rank else x
+        return t.cast(maximum, INLAY_NAMES[node.outputs[0].type.dtype]), _position(t, x, axes)

@@ -86,10 +86,10 @@ def _chosen(t, node, late):
     a, b = _of_sizes(t, compared, late=False)
     if isinstance(scalar_op, ps.GT | ps.GE):
         a, b = b, a
-    least = b - a if isinstance(scalar_op, ps.LE | ps.GE) else b - a - 1  # the condition: it is not negative
-    if known_equal(dim_min(least, 0), 0):
+    minimum = b - a if isinstance(scalar_op, ps.LE | ps.GE) else b - a - 1  # the condition: it is not negative
+    if known_equal(dim_min(minimum, 0), 0):
         return size_of(t, then, late)
-    if known_equal(dim_max(least, -1), -1):
+    if known_equal(dim_max(minimum, -1), -1):
         return size_of(t, otherwise, late)
     then, otherwise = (size_of(t, x, late=False) for x in (then, otherwise))
     if known_equal(otherwise, 0) and known_equal(then, b - a):

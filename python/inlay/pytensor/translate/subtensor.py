@@ -32,12 +32,12 @@ def _range(t, entry, dim):
         end = _end(t, entry, dim, first)
         if end is not None:
             return *end, step
-    least, greatest = (-1, dim - 1) if down else (0, dim)
-    start, stop = (greatest, least) if down else (least, greatest)
+    minimum, maximum = (-1, dim - 1) if down else (0, dim)
+    start, stop = (maximum, minimum) if down else (minimum, maximum)
     if not is_missing(entry.start):
-        start = _clamped(t, entry.start, dim, least, greatest)
+        start = _clamped(t, entry.start, dim, minimum, maximum)
     if not is_missing(entry.stop):
-        stop = _clamped(t, entry.stop, dim, least, greatest)
+        stop = _clamped(t, entry.stop, dim, minimum, maximum)
         if not is_missing(entry.start):
             stop = dim_min(start, stop) if down else dim_max(start, stop)
     return start, stop, step
@@ -62,28 +62,28 @@ def _end(t, entry, dim, first):
     return start, start + length
 
 
-def _clamped(t, bound, dim, least, greatest):
+def _clamped(t, bound, dim, minimum, maximum):
     """The place that `bound` names, from the end where it is negative."""
     place = integer(bound)
     if place is None:
         try:
             place = size_of(t, bound, late=False)
         except NotNative:
-            return _late_place(t, bound, dim, least, greatest)
+            return _late_place(t, bound, dim, minimum, maximum)
     if not isinstance(place, int):
-        return dim_min(greatest, place) if place.is_size else _late_place(t, bound, dim, least, greatest)
-    return dim_max(dim + place, least) if place < 0 else dim_min(greatest, place)
+        return dim_min(maximum, place) if place.is_size else _late_place(t, bound, dim, minimum, maximum)
+    return dim_max(dim + place, minimum) if place < 0 else dim_min(maximum, place)
 
 
-def _late_place(t, bound, dim, least, greatest):
+def _late_place(t, bound, dim, minimum, maximum):
     """The same for a number that only its value tells."""
     b = t.builder
     number = t.cast(t.value(bound), "i64")
     from_end = b.scalar("add", [number, b.size(dim)])
     place = b.scalar("select", [b.scalar("lt", [number, b.literal(0, "i64")]), from_end, number])
-    first = b.literal(least, "i64")
-    inside = b.scalar("min", [b.scalar("max", [place, first]), b.size(greatest)])
-    return late_size(t, b.scalar("sub", [inside, first])) + least
+    first = b.literal(minimum, "i64")
+    inside = b.scalar("min", [b.scalar("max", [place, first]), b.size(maximum)])
+    return late_size(t, b.scalar("sub", [inside, first])) + minimum
 
 
 def _first_unknown_step(entries):
@@ -120,7 +120,7 @@ def _places_of(t, entry, dim):
     t.place.fails_as(ValueError, errors.ZeroStep)
     step = b.assert_(step, do("ne", step, 0), "slice step cannot be zero", "zero-step")
     size, down = b.size(dim), do("lt", step, 0)
-    least, greatest = do("select", down, -1, 0), do("select", down, do("sub", size, 1), size)
+    minimum, maximum = do("select", down, -1, 0), do("select", down, do("sub", size, 1), size)
 
     def place(bound, default):
         if is_missing(bound):
@@ -128,10 +128,10 @@ def _places_of(t, entry, dim):
         at = integer(bound)
         at = t.cast(t.value(bound), "i64") if at is None else number(max(-_MOST, min(at, _MOST)))
         at = do("select", do("lt", at, 0), do("add", at, size), at)
-        return do("min", do("max", at, least), greatest)
+        return do("min", do("max", at, minimum), maximum)
 
-    start = place(entry.start, do("select", down, greatest, least))
-    stop = place(entry.stop, do("select", down, least, greatest))
+    start = place(entry.start, do("select", down, maximum, minimum))
+    stop = place(entry.stop, do("select", down, minimum, maximum))
     rounding = do("select", down, 1, -1)
     count = do("floor_div", do("add", do("add", do("sub", stop, start), step), rounding), step)
     places = b.iota(late_size(t, do("max", count, 0)), "i64")

@@ -113,7 +113,7 @@ static inline int64_t multiply_sizes(int64_t a, int64_t b, bool* overflows) {
 /* Rounded down; x / 0 is 0. */
 static inline int64_t floor_div_i64(int64_t a, int64_t b) {
   if (b == 0) return 0;
-  if (b == -1) return neg_i64(a); /* the least number / -1 traps */
+  if (b == -1) return neg_i64(a); /* the minimum / -1 traps */
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
@@ -144,7 +144,7 @@ static inline int64_t right_shift_i64(int64_t a, int64_t count) { return a >> (c
 
 static inline uint64_t right_shift_u64(uint64_t a, int64_t count) { return count < 0 || count > 63 ? 0 : a >> count; }
 
-/* Towards 0; what i64 cannot hold is its least number. What is less than 1 is said to be 0: where gcc 12 may forget
+/* Towards 0; what i64 cannot hold is its minimum. What is less than 1 is said to be 0: where gcc 12 may forget
    traps it makes trunc(x) of (double)(int64_t)x, which is -0.0 for -0.5. */
 static inline int64_t i64_of_f64(double x) {
   return x > -1 && x < 1 ? 0 : x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;

@@ -7,7 +7,7 @@ mp.dps = 60
 
 
 def remez(f, weight, degree, low, high, rounds=20, points=1500):
-    """Coefficients of the polynomial p that makes max |(p - f) * weight| on [low, high] least, and that maximum."""
+    """Coefficients of the polynomial p that makes max |(p - f) * weight| on [low, high] smallest, and that maximum."""
     low, high = mpf(low), mpf(high)
     n = degree + 2
     nodes = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (i + mpf(1) / 2) / n) for i in range(n)]

@@ -1,7 +1,7 @@
 // Every function of sixteen floats against doubles, over the bit patterns of all floats in steps.
 //
 // INLAY_MATH_STEP=1 takes every float (some 70 s a function). `vector_math_test` prints the table of docs/math.md:
-// error in units of the last place and nanoseconds per element (wall time, least of many short runs).
+// error in units of the last place and nanoseconds per element (wall time, minimum of many short runs).
 #include <algorithm>
 #include <bit>
 #include <chrono>

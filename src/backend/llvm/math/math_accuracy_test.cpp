@@ -2,7 +2,7 @@
 //
 // A random sample is no bound; the ranges are chosen where the error peaks. INLAY_MATH_ARGUMENTS says how many
 // arguments a function gets; with INLAY_MATH_EXACT=1 MPFR says what is right: `scripts/check math`. `vector_math_test`
-// prints the table of docs/math.md: error in units of the last place and nanoseconds per element (wall time, least of
+// prints the table of docs/math.md: error in units of the last place and nanoseconds per element (wall time, minimum of
 // many short runs).
 #include <algorithm>
 #include <bit>

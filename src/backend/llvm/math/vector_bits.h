@@ -46,14 +46,14 @@ INLAY_INLINE vd class_value(vd x, int what) {
 /// As in vector_avx512.h; a signalling nan is as a quiet one. `what` is a constant where this is called, and one
 /// comparison serves as many classes as it can.
 INLAY_INLINE vd by_class_of(vd x, vd result, long what) {
-  const int nan = what & 15, zero = what >> 8 & 15, one = what >> 12 & 15, least = what >> 16 & 15,
-            greatest = what >> 20 & 15, negative = what >> 24 & 15, positive = what >> 28 & 15;
+  const int nan = what & 15, zero = what >> 8 & 15, one = what >> 12 & 15, minimum = what >> 16 & 15,
+            maximum = what >> 20 & 15, negative = what >> 24 & 15, positive = what >> 28 & 15;
   if (positive) result = select_d((x > 0) & (x < INFINITY), class_value(x, positive), result);
-  if (negative && least == negative) {
+  if (negative && minimum == negative) {
     result = select_d(x < 0, class_value(x, negative), result);
   } else {
     if (negative) result = select_d((x < 0) & (x > -INFINITY), class_value(x, negative), result);
-    if (least) result = select_d(x == -INFINITY, class_value(x, least), result);
+    if (minimum) result = select_d(x == -INFINITY, class_value(x, minimum), result);
   }
   if (zero == 1 && nan) {
     result = select_d((x < 0) | (x > 0), result, x);
@@ -61,8 +61,8 @@ INLAY_INLINE vd by_class_of(vd x, vd result, long what) {
     result = select_d(x == 0, class_value(x, zero), result);
   }
   if (one) result = select_d(x == 1, class_value(x, one), result);
-  if (greatest == 5 && nan && zero != 1) return select_d(x < INFINITY, result, x);
-  if (greatest) result = select_d(x == INFINITY, class_value(x, greatest), result);
+  if (maximum == 5 && nan && zero != 1) return select_d(x < INFINITY, result, x);
+  if (maximum) result = select_d(x == INFINITY, class_value(x, maximum), result);
   if (nan && zero != 1) result = select_d(x == x, result, x);
   return result;
 }
