@@ -14,6 +14,7 @@
 #include "interrupt.h"
 #include "out_arrays.h"
 #include "runtime/result_place.h"
+#include "runtime/type_of.h"
 
 namespace nb = nanobind;
 
@@ -29,17 +30,16 @@ int symbol_of(const runtime::SizeExpr& dim) {
   return is_symbol ? static_cast<int>(dim.items[0].number) : -1;
 }
 
-TensorInfo info_of(const runtime::TensorSpec& spec) {
-  const auto dtype = dtype_from_name(spec.dtype);
-  INLAY_CHECK(dtype, "dtype ", spec.dtype);
-  TensorInfo info{
-      .name = spec.name, .dtype = *dtype, .numpy_type = numpy_type(*dtype), .rank = static_cast<int>(spec.dims.size())};
+ArrayForm info_of(const runtime::TensorSpec& spec) {
+  const DType dtype = runtime::dtype_of(spec);
+  ArrayForm info{
+      .name = spec.name, .dtype = dtype, .numpy_type = numpy_type(dtype), .rank = static_cast<int>(spec.dims.size())};
   for (const runtime::SizeExpr& dim : spec.dims) {
     info.dims.push_back(dim.is_constant() ? dim.items[0].number : -1);
     info.symbols.push_back(symbol_of(dim));
     info.is_static &= dim.is_constant();
   }
-  info.is_opaque = *dtype == DType::opaque;
+  info.is_opaque = dtype == DType::opaque;
   info.is_late = spec.segment > 0;
   info.donated = spec.donated;
   return info;
@@ -58,7 +58,7 @@ std::string shape_text(PyArrayObject* array) {
 }
 
 /// How the caller would write the array in the dtype that is expected; empty where no cast is meant.
-std::string cast_text(const TensorInfo& info, PyObject* given, PyArrayObject* array) {
+std::string cast_text(const ArrayForm& info, PyObject* given, PyArrayObject* array) {
   const bool drops_part = PyArray_ISCOMPLEX(array) && !is_complex(info.dtype);
   const bool has_numbers = PyArray_ISNUMBER(array) || PyArray_ISBOOL(array);
   if (!has_numbers || drops_part || info.is_opaque || info.dtype == DType::bf16) return {};
@@ -68,7 +68,7 @@ std::string cast_text(const TensorInfo& info, PyObject* given, PyArrayObject* ar
 }
 
 /// `given` was made into `array`.
-[[noreturn]] void wrong_argument(const TensorInfo& info, PyObject* given, PyArrayObject* array) {
+[[noreturn]] void wrong_argument(const ArrayForm& info, PyObject* given, PyArrayObject* array) {
   if (PyArray_NDIM(array) != info.rank) {
     throw Error(ErrorCode::wrong_rank, {},
                 str(info.name, ": an array of rank ", PyArray_NDIM(array), ", ", shape_text(array), ", where rank ",
@@ -81,7 +81,7 @@ std::string cast_text(const TensorInfo& info, PyObject* given, PyArrayObject* ar
 }
 
 /// `object` as a row-major array of the right dtype and rank: a new reference. Throws; null: a Python error is set.
-PyArrayObject* bring_into_form(const TensorInfo& info, PyObject* object) {
+PyArrayObject* bring_into_form(const ArrayForm& info, PyObject* object) {
   const OwnedArray array = as_array(object, info.dtype, info.name);
   if (!array) return nullptr;
   const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array.get()), info.numpy_type);
@@ -89,14 +89,14 @@ PyArrayObject* bring_into_form(const TensorInfo& info, PyObject* object) {
   return in_plain_form(array.get(), info.dtype).release();
 }
 
-inline bool fits_as_it_is(const TensorInfo& info, PyObject* object) {
+inline bool fits_as_it_is(const ArrayForm& info, PyObject* object) {
   if (Py_TYPE(object) != &PyArray_Type) return false;
   auto* array = reinterpret_cast<PyArrayObject*>(object);
   return PyArray_TYPE(array) == info.numpy_type && PyArray_NDIM(array) == info.rank && is_plain(array);
 }
 
 /// Binds the symbols that the argument's dims are; false: some dim needs the runtime's rules.
-inline bool bind_dims(const TensorInfo& info, PyArrayObject* array, int64_t* symbols) {
+inline bool bind_dims(const ArrayForm& info, PyArrayObject* array, int64_t* symbols) {
   const npy_intp* dims = PyArray_DIMS(array);
   bool plain = true;
   for (int axis = 0; axis < info.rank; ++axis) {
@@ -127,7 +127,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       INLAY_CHECK(num_bound < bound.size(), "no array for ", spec.name);
       PyObject* given = bound[num_bound++];
       auto* array = reinterpret_cast<PyArrayObject*>(given);
-      const TensorInfo info = info_of(spec);
+      const ArrayForm info = info_of(spec);
       if (!PyArray_Check(given) || !is_plain(array)) {
         throw Error(ErrorCode::wrong_dtype, {}, str(info.name, ": what is bound is not a row-major array"));
       }
@@ -146,7 +146,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     bound_dims_.push_back(std::move(dims));
   }
   for (const runtime::TensorSpec& spec : object.outputs) {
-    TensorInfo& result = results_.emplace_back(info_of(spec));
+    ArrayForm& result = results_.emplace_back(info_of(spec));
     const auto taken = std::ranges::find(argument_slots_, spec.taken_param);
     if (taken == argument_slots_.end()) continue;
     const auto argument = taken - argument_slots_.begin();
@@ -155,7 +155,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     result.taken = static_cast<int>(argument);
     result.is_reshaped = param.dim_texts != spec.dim_texts;
   }
-  has_donated_ = std::ranges::any_of(arguments_, &TensorInfo::donated);
+  has_donated_ = std::ranges::any_of(arguments_, &ArrayForm::donated);
   copied_ = std::vector<std::atomic<bool>>(arguments_.size());
   out_copied_ = std::vector<std::atomic<const char*>>(results_.size());
   host_functions_.assign(host_functions.begin(), host_functions.end());
@@ -182,9 +182,7 @@ void BoundProgram::bind_sizes(const runtime::TensorSpec& spec, std::span<const i
       must_be = known;
     }
     if (must_be == dims[axis]) continue;
-    const std::string size = symbol < 0 ? str(must_be) : str(spec.dim_texts[axis], " = ", must_be);
-    throw Error(ErrorCode::shape_mismatch, {},
-                str(spec.name, ": dim ", axis, " is ", dims[axis], ", but must be ", size));
+    throw runtime::wrong_dim(spec.name, axis, dims[axis], must_be, symbol < 0 ? "" : spec.dim_texts[axis]);
   }
 }
 
@@ -243,7 +241,7 @@ void bind_by_rules(const BoundProgram& program, std::span<PyArrayObject* const> 
 /// `whole`: the array whose bytes the result is; none: it has its own.
 PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<const int64_t> symbols,
                      PyArrayObject* whole = nullptr) {
-  const TensorInfo& info = program.results()[slot];
+  const ArrayForm& info = program.results()[slot];
   const npy_intp* dims = info.dims.data();
   ShortArray<npy_intp, 8> sizes(info.is_static ? 0 : static_cast<std::size_t>(info.rank));
   if (!info.is_static) {
@@ -263,7 +261,7 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
 [[noreturn]] void too_large(const BoundProgram& program, std::size_t slot, std::span<const int64_t> symbols) {
   const bool out_of_memory = PyErr_ExceptionMatches(PyExc_MemoryError) != 0;
   PyErr_Clear();
-  const TensorInfo& info = program.results()[slot];
+  const ArrayForm& info = program.results()[slot];
   std::vector<int64_t> dims(static_cast<std::size_t>(info.rank));
   program.executable().output_dims(static_cast<int>(slot), symbols, dims);
   const std::string result = str("result ", slot, ", ", dtype_name(info.dtype), "[", join(dims, ", "), "]");
@@ -332,7 +330,7 @@ struct BoundProgram::Values {
   const std::span symbols = values.symbols.span();
   bool sizes_bound = !needs_rules_;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
-    const TensorInfo& info = arguments_[i];
+    const ArrayForm& info = arguments_[i];
     auto& place = params[static_cast<std::size_t>(argument_slots_[i])];
     arrays[i] = nullptr;
     if (info.is_opaque) {
@@ -471,7 +469,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
 bool BoundProgram::give_away(Call& call, const OutArrays& outs, std::span<PyArrayObject*> arrays,
                              std::span<const void*> params) const {
   const auto slot_that_takes = [&](std::size_t argument) {
-    const auto found = std::ranges::find(results_, static_cast<int>(argument), &TensorInfo::taken);
+    const auto found = std::ranges::find(results_, static_cast<int>(argument), &ArrayForm::taken);
     return found == results_.end() ? -1 : static_cast<int>(found - results_.begin());
   };
   const auto meets_another = [&](std::size_t given) {

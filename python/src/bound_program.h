@@ -18,7 +18,7 @@
 namespace inlay::python {
 
 /// An argument or a result.
-struct TensorInfo {
+struct ArrayForm {
   std::string name;
   DType dtype = DType::f64;
   int numpy_type = 0;
@@ -50,8 +50,8 @@ class BoundProgram {
 
   const runtime::Executable& executable() const { return *executable_; }
   std::shared_ptr<const runtime::Executable> shared_executable() const { return executable_; }
-  std::span<const TensorInfo> arguments() const { return arguments_; }  // those given per call
-  std::span<const TensorInfo> results() const { return results_; }
+  std::span<const ArrayForm> arguments() const { return arguments_; }  // those given per call
+  std::span<const ArrayForm> results() const { return results_; }
   PyObject* host_function(int number) const { return host_functions_[static_cast<std::size_t>(number)]; }
   /// What draws in that function's place; or null.
   const Draw* draw(int number) const { return draws_[static_cast<std::size_t>(number)].get(); }
@@ -99,7 +99,7 @@ class BoundProgram {
 
   std::shared_ptr<const runtime::Executable> executable_;
   std::shared_ptr<runtime::StepTimes> step_times_;
-  std::vector<TensorInfo> arguments_, results_;
+  std::vector<ArrayForm> arguments_, results_;
   std::vector<int> argument_slots_;
   std::vector<const void*> parameter_template_;
   std::vector<runtime::Bytes> bound_bytes_;

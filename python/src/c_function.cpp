@@ -3,6 +3,7 @@
 #include "call.h"
 #include "errors.h"
 #include "gil.h"
+#include "runtime/type_of.h"
 #include "support/counted.h"
 #include "support/error.h"
 
@@ -80,9 +81,9 @@ class SamplerHost final : public runtime::Host {
   std::string why_failed_;
 };
 
-bool is_vector(const TensorInfo& info) { return info.dtype == DType::f64 && info.rank == 1; }
+bool is_vector(const ArrayForm& info) { return info.dtype == DType::f64 && info.rank == 1; }
 
-std::string type_text(const TensorInfo& info) {
+std::string type_text(const ArrayForm& info) {
   const bool named = !info.name.empty() && info.name[0] != '$';  // not a number that inlay gave
   return str(named ? info.name : "", named ? ": " : "", dtype_name(info.dtype), "[", join(info.dims, ", "), "]");
 }
@@ -102,7 +103,7 @@ CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& a
   context_.arguments.resize(arguments.size());
   dims_.resize(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const TensorInfo& info = program_->arguments()[i];
+    const ArrayForm& info = program_->arguments()[i];
     if (info.is_opaque && (arguments[i] == Py_None || options.form)) {
       throw Error(ErrorCode::unsupported, {}, str("no C function: ", info.name, " is no array"));
     }
@@ -121,7 +122,7 @@ CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& a
 }
 
 void CFunction::keep_argument(std::size_t i, PyObject* argument) {
-  const TensorInfo& info = program_->arguments()[i];
+  const ArrayForm& info = program_->arguments()[i];
   if (info.is_opaque) {
     kept_.push_back(nanobind::borrow(argument));
     context_.arguments[i] = argument;
@@ -141,7 +142,7 @@ void CFunction::keep_argument(std::size_t i, PyObject* argument) {
   context_.arguments[i] = PyArray_DATA(a);
 }
 
-void CFunction::bind_sizes(const TensorInfo& info, PyArrayObject* array) {
+void CFunction::bind_sizes(const ArrayForm& info, PyArrayObject* array) {
   for (std::size_t axis = 0; axis < info.dims.size(); ++axis) {
     const auto size = static_cast<int64_t>(PyArray_DIM(array, static_cast<int>(axis)));
     int64_t must_be = info.dims[axis];
@@ -151,7 +152,7 @@ void CFunction::bind_sizes(const TensorInfo& info, PyArrayObject* array) {
       must_be = symbol;
     }
     if (must_be == size) continue;
-    throw Error(ErrorCode::shape_mismatch, {}, str(info.name, ": dim ", axis, " is ", size, ", but must be ", must_be));
+    throw runtime::wrong_dim(info.name, axis, size, must_be);
   }
 }
 
@@ -168,8 +169,8 @@ std::uintptr_t CFunction::address() const {
 
 bool CFunction::is_logp() const {
   if (context_.from_caller.size() != 1 || program_->results().size() != 2) return false;
-  const TensorInfo& x = program_->arguments()[context_.from_caller[0]];
-  const TensorInfo &logp = program_->results()[0], &gradient = program_->results()[1];
+  const ArrayForm& x = program_->arguments()[context_.from_caller[0]];
+  const ArrayForm &logp = program_->results()[0], &gradient = program_->results()[1];
   if (!is_vector(x) || logp.dtype != DType::f64 || logp.rank != 0 || !is_vector(gradient)) return false;
   if (gradient.is_late) return false;
   return (x.is_static && gradient.dims == x.dims) || x.symbols[0] >= 0;
@@ -215,11 +216,11 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
 
 void CFunction::make_general() {
   for (std::size_t i : context_.from_caller) {
-    const TensorInfo& info = program_->arguments()[i];
+    const ArrayForm& info = program_->arguments()[i];
     if (info.is_static) continue;
     throw Error(ErrorCode::unsupported, {}, str("no C function: the size of ", info.name, " is not a constant"));
   }
-  for (const TensorInfo& result : program_->results()) {
+  for (const ArrayForm& result : program_->results()) {
     if (result.is_static && !result.is_opaque) continue;
     throw Error(ErrorCode::unsupported, {}, "no C function: the size of an output is not a constant");
   }

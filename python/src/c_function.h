@@ -54,7 +54,7 @@ class CFunction {
 
  private:
   void keep_argument(std::size_t i, PyObject* argument);
-  void bind_sizes(const TensorInfo& info, PyArrayObject* array);
+  void bind_sizes(const ArrayForm& info, PyArrayObject* array);
   bool is_logp() const;
   void make_flat(const Options& options, runtime::FlatForm form);
   void make_general();

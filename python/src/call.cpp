@@ -11,6 +11,7 @@
 #include "gil.h"
 #include "interrupt.h"
 #include "runtime/host_result.h"
+#include "runtime/type_of.h"
 #include "support/counted.h"
 #include "support/error.h"
 
@@ -93,7 +94,7 @@ int32_t Call::interrupted() {
 
 void* Call::allocate_output(int slot, std::span<const int64_t> dims) {
   const Holder holder(*this);
-  const TensorInfo& info = program_.results()[static_cast<std::size_t>(slot)];
+  const ArrayForm& info = program_.results()[static_cast<std::size_t>(slot)];
   ShortArray<npy_intp, 8> sizes(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) sizes[i] = dims[i];
   PyObject* array = PyArray_SimpleNew(info.rank, sizes.data(), info.numpy_type);
@@ -120,12 +121,6 @@ PyObject* copy_of_operand(const runtime::TensorSpec& spec, DType dtype, const vo
   return array;
 }
 
-DType dtype_of(const runtime::TensorSpec& spec) {
-  const auto dtype = dtype_from_name(spec.dtype);
-  INLAY_CHECK(dtype, "dtype ", spec.dtype);
-  return *dtype;
-}
-
 /// A new reference to what the function returns; null: a Python error is set.
 PyObject* call_function(PyObject* callable, const runtime::HostCallSpec& spec, void* const* operands,
                         const int64_t* operand_dims) {
@@ -133,7 +128,7 @@ PyObject* call_function(PyObject* callable, const runtime::HostCallSpec& spec, v
   std::size_t count = 0;
   bool ok = true;
   for (; ok && count < spec.operands.size(); ++count) {
-    const DType dtype = dtype_of(spec.operands[count]);
+    const DType dtype = runtime::dtype_of(spec.operands[count]);
     auto* handle = static_cast<PyObject*>(operands[count]);
     PyObject* value = dtype == DType::opaque
                           ? Py_NewRef(handle)
@@ -213,7 +208,7 @@ void Call::take_results(int function, PyObject* returned, void** addresses, int6
 PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, bool is_lent,
                             void** address, int64_t*& dims) {
   const runtime::TensorSpec& result = spec.results[i];
-  const DType dtype = dtype_of(result);
+  const DType dtype = runtime::dtype_of(result);
   if (dtype == DType::opaque) {
     *address = value;
     keep_handle(value);

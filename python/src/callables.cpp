@@ -56,7 +56,7 @@ PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyO
 /// The call with the arguments that were given by name in their places. `out` is what is given for results, unless a
 /// parameter has that name.
 PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t num_positional, PyObject* names) {
-  const std::span<const TensorInfo> parameters = as_callable(self)->program->arguments();
+  const std::span<const ArrayForm> parameters = as_callable(self)->program->arguments();
   std::vector<PyObject*> all(arguments, arguments + num_positional);
   all.resize(std::max(num_positional, parameters.size()), nullptr);
   PyObject* out = nullptr;
@@ -68,12 +68,12 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
     const char* text = utf8_of(tuple_item(names, i));
     if (text == nullptr) return nullptr;
     const std::string name = text;
-    const auto at = std::ranges::find(parameters, name, &TensorInfo::name);
+    const auto at = std::ranges::find(parameters, name, &ArrayForm::name);
     if (at == parameters.end() && name == "out") {
       out = arguments[num_positional + i];
       continue;
     }
-    const auto names_text = join(parameters, ", ", [](const TensorInfo& info) { return info.name; });
+    const auto names_text = join(parameters, ", ", [](const ArrayForm& info) { return info.name; });
     if (at == parameters.end()) return wrong(str("the function has no parameter ", name, ": it has ", names_text));
     PyObject*& place = all[static_cast<std::size_t>(at - parameters.begin())];
     if (place != nullptr) return wrong(str(name, " is given twice"));
@@ -95,7 +95,7 @@ PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyO
   const BoundProgram& program = *as_callable(self)->program;
   const std::size_t count = arguments.size();
   if (count != program.arguments().size()) {
-    const auto names_text = join(program.arguments(), ", ", [](const TensorInfo& info) { return info.name; });
+    const auto names_text = join(program.arguments(), ", ", [](const ArrayForm& info) { return info.name; });
     raise(Error(ErrorCode::wrong_argument_count, {},
                 str("the function takes ", counted(program.arguments().size(), "argument"), " (", names_text, "), not ",
                     count)));

@@ -11,6 +11,7 @@
 
 #include "array_form.h"
 #include "ops/element_types.h"
+#include "runtime/type_of.h"
 #include "support/overloaded.h"
 
 namespace nb = nanobind;
@@ -161,15 +162,15 @@ class Operands {
   /// In `room` where they are not doubles: every dtype that a parameter may have becomes one without loss, but for
   /// 64-bit integers, as in NumPy.
   std::span<const double> numbers(int i, std::vector<double>& room) const {
-    const auto dtype = dtype_from_name(spec_.operands[static_cast<std::size_t>(i)].dtype);
+    const DType dtype = runtime::dtype_of(spec_.operands[static_cast<std::size_t>(i)]);
     const auto count = static_cast<std::size_t>(product(dims(i)));
     if (dtype == DType::f64) return {static_cast<const double*>(data_[i]), count};
-    visit_element_type(*dtype, [&]<class T>(T) {
+    visit_element_type(dtype, [&]<class T>(T) {
       if constexpr (std::is_arithmetic_v<T>) {
         const auto* first = static_cast<const T*>(data_[i]);
         room.assign(first, first + count);
       } else {
-        INLAY_CHECK(false, "a parameter of dtype ", dtype_name(*dtype));
+        INLAY_CHECK(false, "a parameter of dtype ", dtype_name(dtype));
       }
     });
     return room;

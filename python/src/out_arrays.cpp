@@ -42,13 +42,13 @@ OutArrays::OutArrays(PyObject* out, const BoundProgram& program) : program_(&pro
     const std::string came = PyTuple_Check(out) ? str("a tuple of ", given.size()) : kind_of(out);
     throw Error(ErrorCode::wrong_argument_count, {},
                 str("out: the function has ", counted(count, "result"), ", but ", came, " is given"))
-        .help(str("out=(", join(program.results(), ", ", [](const TensorInfo& info) { return info.name; }),
+        .help(str("out=(", join(program.results(), ", ", [](const ArrayForm& info) { return info.name; }),
                   count == 1 ? ",)" : ")", "; None where a new array is wanted"));
   }
   arrays_.resize(count);
   for (std::size_t slot = 0; slot < count; ++slot) {
     if (given[slot] == Py_None) continue;
-    const TensorInfo& info = program.results()[slot];
+    const ArrayForm& info = program.results()[slot];
     if (info.is_opaque || !PyArray_Check(given[slot]) || is_masked(given[slot])) {
       const char* wanted = info.is_opaque ? "nothing can be given for an object" : "an array of NumPy is needed";
       throw Error(ErrorCode::wrong_dtype, {}, str(name(slot), " is ", kind_of(given[slot]), ", but ", wanted));

@@ -14,6 +14,7 @@
 #include "runtime/bytes.h"
 #include "runtime/host_result.h"
 #include "runtime/result_place.h"
+#include "runtime/type_of.h"
 #include "support/counted.h"
 
 namespace inlay {
@@ -151,15 +152,12 @@ class CallHost final : public runtime::Host {
     std::vector<ArrayRef> arguments;
     for (std::size_t i = 0; i < spec.operands.size(); ++i) {
       const auto rank = spec.operands[i].dims.size();
-      arguments.emplace_back(dtype_of_spec(spec.operands[i]), std::vector<int64_t>(operand_dims, operand_dims + rank),
-                             operands[i]);
+      arguments.emplace_back(runtime::dtype_of(spec.operands[i]),
+                             std::vector<int64_t>(operand_dims, operand_dims + rank), operands[i]);
       operand_dims += rank;
     }
     std::vector<Array> made = state_.host_functions.at(static_cast<std::size_t>(spec.function))(arguments);
-    if (made.size() != spec.results.size()) {
-      fail({ErrorCode::wrong_arity, spec.location,
-            str(spec.name, ": returned ", made.size(), " arrays, not ", spec.results.size())});
-    }
+    if (made.size() != spec.results.size()) fail(runtime::wrong_host_results(spec, counted(made.size(), "result")));
     for (std::size_t i = 0; i < made.size(); ++i) {
       const auto wrong = runtime::wrong_host_result(spec, i, dtype_name(made[i].dtype()), made[i].dims());
       if (wrong) fail(*wrong);

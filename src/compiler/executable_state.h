@@ -21,8 +21,6 @@ struct ExecutableState {
   std::vector<file::Section> sections = {};  // of the file whose kernels were compiled once more
 };
 
-DType dtype_of_spec(const runtime::TensorSpec& spec);
-
 std::shared_ptr<const ExecutableState> state_of(runtime::Executable executable,
                                                 std::vector<HostFunction> host_functions,
                                                 std::shared_ptr<const EmittedProgram> program,

@@ -236,7 +236,9 @@ TEST_F(CppDoor, HostFunctionsThatReturnSomethingElse) {
   };
   const Array a(DType::f64, {3}), b(DType::i64, {2});
   EXPECT_EQ(message({a, b}), "no error");
-  EXPECT_EQ(message({a}), "error[wrong-arity]: two: returned 1 arrays, not 2\n  at     model.py:7");
+  EXPECT_EQ(message({a}),
+            "error[wrong-argument-count]: host function `two` returned 1 result; 2 are declared: f64[3], i64[n]\n"
+            "  at     model.py:7");
   EXPECT_EQ(message({a, Array(DType::i32, {2})}),
             "error[wrong-dtype]: two: result 1 is i32[2], not i64[n]\n  at     model.py:7");
   EXPECT_EQ(message({Array(DType::f64, {3, 1}), b}),

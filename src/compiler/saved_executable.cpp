@@ -5,6 +5,7 @@
 
 #include "compiler/executable_state.h"
 #include "compiler/saved.h"
+#include "runtime/type_of.h"
 #include "support/whole_file.h"
 
 namespace inlay {
@@ -13,7 +14,7 @@ namespace {
 std::vector<TensorInfo> infos_of(const std::vector<runtime::TensorSpec>& specs) {
   std::vector<TensorInfo> out;
   for (const runtime::TensorSpec& spec : specs)
-    out.push_back({spec.name, dtype_of_spec(spec), spec.dim_texts, spec.bound});
+    out.push_back({spec.name, runtime::dtype_of(spec), spec.dim_texts, spec.bound});
   return out;
 }
 
@@ -35,12 +36,6 @@ void require_functions(const runtime::Object& object, std::span<const HostFuncti
 }
 
 }  // namespace
-
-DType dtype_of_spec(const runtime::TensorSpec& spec) {
-  const auto dtype = dtype_from_name(spec.dtype);
-  INLAY_CHECK(dtype, "no dtype is called ", spec.dtype);
-  return *dtype;
-}
 
 std::shared_ptr<const ExecutableState> state_of(runtime::Executable executable,
                                                 std::vector<HostFunction> host_functions,

@@ -6,6 +6,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/scratch.h"
+#include "runtime/type_of.h"
 #include "support/counted.h"
 #include "support/float_environment.h"
 
@@ -58,12 +59,12 @@ std::string binder_text(const Object& object, const SymbolSpec& symbol) {
   return str("bound by dim ", symbol.axis, " of ", object.params[symbol.param].name);
 }
 
-[[noreturn]] void wrong_dim(const Object& object, const DimRule& rule, int64_t is, int64_t must_be,
-                            std::span<const int64_t> symbols) {
+[[noreturn]] void broken(const DimRule& rule, const Object& object, int64_t is, int64_t must_be,
+                         std::span<const int64_t> symbols) {
   const TensorSpec& spec = object.params[rule.param];
+  if (rule.kind == DimRule::Kind::equals_constant) throw wrong_dim(spec.name, rule.axis, is, must_be);
   const std::string found = str(spec.name, ": dim ", rule.axis, " is ", is);
   const auto error = [](std::string message) { return Error(ErrorCode::shape_mismatch, {}, std::move(message)); };
-  if (rule.kind == DimRule::Kind::equals_constant) throw error(str(found, ", but must be ", must_be));
   if (rule.kind == DimRule::Kind::equals_symbol) {
     const SymbolSpec& symbol = object.symbols[rule.number];
     throw error(str(found, ", but ", symbol.name, " is ", must_be, ", ", binder_text(object, symbol)));
@@ -83,11 +84,9 @@ std::string binder_text(const Object& object, const SymbolSpec& symbol) {
 
 void check_facts(const TensorSpec& param, const TensorRef& argument) {
   if (param.facts == Facts()) return;
-  const auto dtype = dtype_from_name(param.dtype);
-  INLAY_CHECK(dtype, "dtype ", param.dtype);
   int64_t count = 1;
   for (std::size_t axis = 0; axis < param.dims.size(); ++axis) count *= argument.dims[axis];
-  check_facts(param.facts, *dtype, argument.data, count, str("%", param.name));
+  check_facts(param.facts, dtype_of(param), argument.data, count, str("%", param.name));
 }
 
 struct Executable::Impl {
@@ -326,7 +325,7 @@ void Executable::bind_symbols(std::span<const TensorRef> params, std::span<int64
         must_be = object.params[rule.param].dims[rule.axis].evaluate(symbols);
         break;
     }
-    if (is != must_be) wrong_dim(object, rule, is, must_be, symbols);
+    if (is != must_be) broken(rule, object, is, must_be, symbols);
   }
   if (Failure failure; within_bounds(object, symbols.data(), failure.numbers) != INLAY_OK) {
     throw error_of(INLAY_BEYOND_UPPER_BOUND, failure);

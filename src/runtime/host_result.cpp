@@ -1,16 +1,8 @@
 #include "runtime/host_result.h"
 
+#include "runtime/type_of.h"
+
 namespace inlay::runtime {
-
-std::string type_text(std::string_view dtype, std::span<const std::string> dims) {
-  return dims.empty() ? std::string(dtype) : str(dtype, "[", join(dims, ", "), "]");
-}
-
-std::string type_text(std::string_view dtype, std::span<const int64_t> dims) {
-  std::vector<std::string> texts;
-  for (int64_t dim : dims) texts.push_back(str(dim));
-  return type_text(dtype, texts);
-}
 
 std::optional<Error> wrong_host_result(const HostCallSpec& call, std::size_t i, std::string_view dtype,
                                        std::span<const int64_t> dims) {

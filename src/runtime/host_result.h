@@ -18,8 +18,4 @@ std::optional<Error> wrong_host_result(const HostCallSpec& call, std::size_t i, 
 /// says what was returned: "3 results", "None".
 Error wrong_host_results(const HostCallSpec& call, std::string_view came);
 
-/// Returns a type as text: `f64[3, 4]`, or `f64` without dims.
-std::string type_text(std::string_view dtype, std::span<const std::string> dims);
-std::string type_text(std::string_view dtype, std::span<const int64_t> dims);
-
 }  // namespace inlay::runtime
