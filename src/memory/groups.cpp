@@ -91,7 +91,7 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
       const bool before_child = other == parent && liveness_.lives[m].begin < liveness_.lives[child].begin;
       if (!strict && before_child) continue;
       if (meet(liveness_.lives[m], liveness_.lives[other]) &&
-          may_meet(m, offset_bytes_[m] + shift, other, offset_bytes_[other])) {
+          may_meet(m, offset_bytes_[m] + shift, other, offset_bytes_[other]) && !only_begins(other, parent, m)) {
         return str(name(other), " lies there while ", name(m), " is needed");
       }
     }
@@ -135,6 +135,24 @@ bool Groups::is_started(BufferId buffer) const {
   return std::ranges::any_of(liveness_.uses[buffer].writes, [&](StepId step) {
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
     return kernel && start_of(program_, *kernel, buffer);
+  });
+}
+
+/// Is the other not needed any more but as what the parent begins with, where a stage of the same kernel makes the
+/// child? What the parent has at the child's place is then written over anyway.
+bool Groups::only_begins(BufferId other, BufferId parent, BufferId child) const {
+  const Uses& uses = liveness_.uses[other];
+  if (uses.reads.empty() || liveness_.uses[child].writes.empty()) return false;
+  const StepId step = uses.reads.back();
+  const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+  if (!kernel || liveness_.uses[child].writes.front() != step || start_of(program_, *kernel, child)) return false;
+  if (liveness_.lives[other].end > end_tick(step)) return false;
+  const auto names_it = [&](BufferId b) { return kernel::root_of(program_, b) == other; };
+  if (any_statement(*kernel, [&](const kernel::Statement& s) { return s.has_place() && names_it(s.buffer); }))
+    return false;
+  return std::ranges::all_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
+    const bool is_read = output.start.kind == kernel::Start::Kind::copy && names_it(output.start.source);
+    return !is_read || (output.start.elided && kernel::root_of(program_, output.buffer) == parent);
   });
 }
 

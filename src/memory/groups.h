@@ -17,7 +17,7 @@ class Groups {
          const IdMap<SymbolId, kernel::StepId>& known_from, const Commit& commit);
 
   /// How a joined pair relates: the second takes over the bytes of the first where the first dies, or the first is made
-  /// in its region of the second.
+  /// in its region of the second, which then has the same values.
   enum class Relation : uint8_t { takes_over, part_of };
 
   /// May the arena's minimum size grow?
@@ -47,6 +47,7 @@ class Groups {
   std::string harms_caller(const Group& from, const Group& to, const Dim& shift) const;
   bool may_meet(kernel::BufferId a, const Dim& offset_a, kernel::BufferId b, const Dim& offset_b) const;
   bool is_started(kernel::BufferId buffer) const;
+  bool only_begins(kernel::BufferId other, kernel::BufferId parent, kernel::BufferId child) const;
   bool is_known_at(const Dim& size, kernel::StepId step) const;
   bool in_arena(const Group& group) const;
   bool raises_peak(int child, int parent) const;

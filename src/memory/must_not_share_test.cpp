@@ -335,5 +335,38 @@ TEST(MustNotShare, ASolutionWithItsMatrix) {
   expect_apart(Planned(with_matrix("call solve_triangular r = a, a (1, n, n)")), "r", "a");
 }
 
+// ---- a part of a result, made of an operand of its size
+
+/// `e` is made of x, then `k1` writes what it makes of e into the second half of r.
+std::string with_part(std::string_view before_k1, std::string_view k1) {
+  return program("x: f64[n] param 0, e: f64[n] temporary, s: f64 scalar, r: f64[2*n] output 0", "n = x.0",
+                 str(kernel("k0", stage(unary("exp", "x[i]", "e[i]"))), before_k1, kernel("k1", k1), "sites { #0 ",
+                     "assert-failed \"\" }"));
+}
+const std::string kFirstHalf = stage(copied("x[i]", "r[i]"));
+
+TEST(MustNotShare, APartMayBeMadeInTheResult) {
+  const Planned p(with_part("", kFirstHalf + stage(unary("neg", "e[i]", "r[n + i]"))));
+  EXPECT_EQ(p.where("e"), "in r at 8*n");
+  EXPECT_THAT(p.problems({0, 1, 2, 5}), IsEmpty());
+}
+
+TEST(MustNotShare, APartWhoseRegionIsReadBefore) {
+  const std::string adds = R"(%0 = load e[i] : f64  %1 = load r[n + i] : f64  %2 = add %0, %1 : f64
+                              store r[n + i] set %2)";
+  expect_apart(Planned(with_part("", "out r start fill 1.0 " + stage(adds))), "r", "e");
+}
+
+TEST(MustNotShare, APartThatALaterPointReads) {
+  const std::string reversed =
+      stage(unary("neg", "e[i]", "r[n + i]") + "%2 = load e[-1 + n - i] : f64  " + "store r[i] set %2\n");
+  expect_apart(Planned(with_part("", reversed)), "r", "e");
+}
+
+// A result that nothing can fail behind is written where the caller wants it: also its part is written then.
+TEST(MustNotShare, APartThatWouldBeWrittenBeforeACheck) {
+  expect_apart(Planned(with_part("check n <= 9 #0\n", kFirstHalf + stage(unary("neg", "e[i]", "r[n + i]")))), "r", "e");
+}
+
 }  // namespace
 }  // namespace inlay::memory

@@ -57,6 +57,31 @@ std::string OverwriteQuestions::why_not(BufferId operand, BufferId output) const
   return "";
 }
 
+std::string OverwriteQuestions::why_not_in_part(const kernel::Transfer& transfer) const {
+  const Touch write{transfer.stage, transfer.store, &kernel_.stages[transfer.stage].statements[transfer.store]};
+  const bool is_late = std::ranges::any_of(uses_of(transfer.source).loads,
+                                           [&](const Touch& load) { return may_follow(load, write, transfer.offset); });
+  return is_late ? "is read where it would be overwritten" : "";
+}
+
+bool OverwriteQuestions::may_fill_part(BufferId output, const memory::Uses& uses) const {
+  const Uses& here = uses_of(output);
+  return here.writes.size() > 1 || here.start || uses.writes.size() > 1;
+}
+
+std::vector<kernel::Transfer> OverwriteQuestions::transfers(kernel::StepId step, BufferId operand,
+                                                            BufferId output) const {
+  std::vector<kernel::Transfer> out;
+  for (const Touch& load : uses_of(operand).loads) {
+    for (const Touch& write : uses_of(output).writes) {
+      if (load.stage != write.stage) continue;
+      auto transfer = kernel::transfer_of(program_, step, load.stage, load.statement, write.statement);
+      if (transfer) out.push_back(*std::move(transfer));
+    }
+  }
+  return out;
+}
+
 /// Does the kernel put something else into the output before its first stage?
 bool OverwriteQuestions::is_started(const Uses& output, BufferId operand) const {
   return output.start &&
@@ -79,11 +104,12 @@ bool OverwriteQuestions::may_read_overwritten(const Touch& load, const Touch& wr
   return may_follow(load, write) && !are_disjoint(load, write);
 }
 
-/// Is there a point of `write` after which `load` reads what it wrote, if both touched one element?
-bool OverwriteQuestions::may_follow(const Touch& load, const Touch& write) const {
+/// Is there a point of `write` after which `load` reads what it wrote, if both touched one element? What is loaded lies
+/// at `offset` elements of what is written.
+bool OverwriteQuestions::may_follow(const Touch& load, const Touch& write, const Dim& offset) const {
   if (load.stage < write.stage) return !finishes_first(*load.at, *write.at);
   if (load.stage > write.stage || load.statement > write.statement) return true;
-  return !is_one_point(write) && !same_element(load, write);
+  return !is_one_point(write) && !same_element(load, write, offset);
 }
 
 std::vector<Dim> OverwriteQuestions::extents(const Touch& touch) const {
@@ -99,13 +125,13 @@ bool OverwriteQuestions::are_disjoint(const Touch& a, const Touch& b) const {
 bool OverwriteQuestions::is_one_point(const Touch& touch) const { return all_one(extents(touch)); }
 
 /// In one stage: is the element that a point writes read by that point only?
-bool OverwriteQuestions::same_element(const Touch& load, const Touch& write) const {
-  if (dims(load) == dims(write)) return same_element_only(load.at->map, write.at->map, extents(write));
+bool OverwriteQuestions::same_element(const Touch& load, const Touch& write, const Dim& offset) const {
+  if (offset.is(0) && dims(load) == dims(write)) return same_element_only(load.at->map, write.at->map, extents(write));
   // They may have the same bytes under other dims, so offsets in memory are compared.
   if (load.at->map.has_index() || write.at->map.has_index()) return false;
   const kernel::LinearMap a = linearize(load.at->map, dims(load)), b = linearize(write.at->map, dims(write));
   const std::vector<Dim> points = extents(write);
-  return a.base == b.base && same_strides(a, b, points) && is_injective(write.at->map, points) == Answer::yes;
+  return a.base + offset == b.base && same_strides(a, b, points) && is_injective(write.at->map, points) == Answer::yes;
 }
 
 /// The load is in an earlier stage. With outer axes that stage runs again, for other outer points, after the write: so

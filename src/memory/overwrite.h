@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "kernel/transfers.h"
+#include "memory/liveness.h"
 
 namespace inlay::memory {
 
@@ -22,6 +24,17 @@ class OverwriteQuestions {
   /// overwritten"; empty if it may. Both are roots; the output has as many bytes as the operand. A `copy` start of the
   /// operand itself is no obstacle, since it then moves nothing.
   std::string why_not(kernel::BufferId operand, kernel::BufferId output) const;
+
+  /// Says why a result may not be written over part by part where its operand lies in it, at `transfer` (whose store
+  /// writes what is made of the load, not the same value): a clause about the operand; empty if it may. That the region
+  /// is free otherwise is asked as of every transfer.
+  std::string why_not_in_part(const kernel::Transfer& transfer) const;
+
+  /// May a write of the kernel fill only a part of the output, which `uses` it? Else it has one write, of all of it.
+  bool may_fill_part(kernel::BufferId output, const memory::Uses& uses) const;
+
+  /// The transfers by which what is computed of each element of the operand comes to a region of the output.
+  std::vector<kernel::Transfer> transfers(kernel::StepId step, kernel::BufferId operand, kernel::BufferId output) const;
 
  private:
   /// One access of a buffer.
@@ -43,10 +56,10 @@ class OverwriteQuestions {
   bool is_started(const Uses& output, kernel::BufferId operand) const;
   bool is_made_first(const Uses& operand, const Uses& output) const;
   bool may_read_overwritten(const Touch& load, const Touch& write) const;
-  bool may_follow(const Touch& load, const Touch& write) const;
+  bool may_follow(const Touch& load, const Touch& write, const Dim& offset = 0) const;
   bool are_disjoint(const Touch& a, const Touch& b) const;
   bool is_one_point(const Touch& touch) const;
-  bool same_element(const Touch& load, const Touch& write) const;
+  bool same_element(const Touch& load, const Touch& write, const Dim& offset) const;
   bool finishes_first(const kernel::Statement& load, const kernel::Statement& write) const;
   bool keeps_to_its_part(const kernel::Statement& load, const kernel::Statement& write, int outer_axis) const;
   std::vector<Dim> extents(const Touch& touch) const;

@@ -273,11 +273,39 @@ class Sharer {
       const int64_t element_bytes = size_bytes(buffer(result).dtype);
       for (std::size_t i = 0; i < dying.size(); ++i) {
         const BufferId operand = dying[i];
-        if (operand == result || bytes_of_dying[i] != bytes || size_bytes(buffer(operand).dtype) != element_bytes)
-          continue;
-        if (overwrites.why_not(operand, result).empty() && join_equal(step, operand, result).empty()) break;
+        if (operand == result || size_bytes(buffer(operand).dtype) != element_bytes) continue;
+        if (bytes_of_dying[i] != bytes) {
+          share_part(overwrites, step, operand, result);
+        } else if (overwrites.why_not(operand, result).empty() && join_equal(step, operand, result).empty()) {
+          break;
+        }
       }
     }
+  }
+
+  /// The operand is made in the region of the result that is written with what is computed of it. A result that nothing
+  /// can fail behind is not written sooner for that: it would be made elsewhere than where the caller wants it.
+  void share_part(const OverwriteQuestions& overwrites, StepId step, BufferId operand, BufferId result) {
+    if (buffer(operand).role != Role::temporary || !overwrites.may_fill_part(result, liveness_.uses[result])) return;
+    for (const Transfer& transfer : overwrites.transfers(step, operand, result)) {
+      if (!why_not_in_destination(program_, liveness_, transfer).empty()) continue;
+      if (!overwrites.why_not_in_part(transfer).empty() || is_read_before(transfer)) continue;
+      const bool comes_last = buffer(result).role == Role::output && commit_.why_not(result, {}).empty();
+      if (comes_last && !commit_.why_not(operand, {}).empty()) continue;
+      const Dim offset = offset_bytes(program_, transfer);
+      if (!join(step, result, operand, result, offset, Groups::Relation::takes_over).empty()) continue;
+      decided(operand, Reason::destination, result);
+      return;
+    }
+  }
+
+  /// Is the region read before the transfer fills it? (Then it must still hold what the destination began with.)
+  bool is_read_before(const Transfer& transfer) const {
+    const Uses& uses = liveness_.uses[transfer.destination];
+    const auto reads = [&](StepId step) {
+      return step <= transfer.step && may_touch(program_, step, transfer, kernel::Access::reads);
+    };
+    return std::ranges::any_of(uses.reads, reads) || std::ranges::any_of(uses.writes, reads);
   }
 
   /// LAPACK overwrites its arguments: if an operand dies there, it needs no copy.

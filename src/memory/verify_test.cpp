@@ -17,7 +17,8 @@ using ::testing::IsEmpty;
 using testing::Planned;
 using testing::RandomProgram;
 
-// a and b live together; c takes a's place; t lies in out; the update r lies in c.
+// a and b live together; c takes a's place; t lies in out; the update r lies in c, and not in out, which is written
+// with it the other way round.
 const char* const kProgram =
     R"(program @main(x: f64[9] param 0, a: f64[9] temporary, b: f64[9] temporary, c: f64[9] temporary,
     r: f64[9] temporary, t: f64[4] temporary, out: f64[13] output 0) {
@@ -49,7 +50,7 @@ const char* const kProgram =
   }
   kernel @k3 {
     stage (i < 9) {
-      %0 = load r[i] : f64
+      %0 = load r[8 - i] : f64
       %1 = load b[8 - i] : f64
       %2 = add %0, %1 : f64
       store out[i] set %2
