@@ -21,4 +21,4 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/inlayConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/inlayConfig.cmake" INSTALL_DESTINATION ${INLAY_PACKAGE_DIR})
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/inlayConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/inlayConfig.cmake" "${PROJECT_BINARY_DIR}/inlayConfigVersion.cmake"
-  DESTINATION ${INLAY_PACKAGE_DIR} COMPONENT cpp)
+  "${CMAKE_CURRENT_LIST_DIR}/inlay_add_function.cmake" DESTINATION ${INLAY_PACKAGE_DIR} COMPONENT cpp)

@@ -5,6 +5,7 @@
 #include "inlay/compose.h"
 #include "inlay/error.h"
 #include "inlay/executable.h"
+#include "inlay/export.h"
 #include "inlay/graph.h"
 #include "inlay/linalg.h"
 #include "inlay/stop.h"

@@ -203,6 +203,8 @@ std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<
   return out;
 }
 
+}  // namespace
+
 Options options_of(const CompileOptions& from) {
   Options out;
   out.may_share = from.may_share;
@@ -216,6 +218,8 @@ Options options_of(const CompileOptions& from) {
   out.verify = out.verify || from.verify;
   return out;
 }
+
+namespace {
 
 void require_functions(const Graph& graph, const CompileOptions& options) {
   for_each_node(graph, [&](const Node& node) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the copies of an Executable share.
+// What the copies of an Executable share, and what its options mean.
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,6 +10,9 @@
 #include "runtime/executable.h"
 
 namespace inlay {
+
+/// Throws Error(unknown-name).
+Options options_of(const CompileOptions& from);
 
 struct ExecutableState {
   runtime::Executable executable;

@@ -1,18 +1,16 @@
 #pragma once
-// A program as files that a C compiler, or a linker, takes: what inlay export and inlay.export write.
+// A program as files that a C compiler, or a linker, takes: what inlay export, inlay.export and inlay/export.h write.
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/options.h"
+#include "inlay/export.h"
 #include "ir/text.h"
 #include "ops/dtype.h"
 
 namespace inlay {
-
-/// What is written beside the header.
-enum class ExportKind : uint8_t { c, object, shared };
 
 /// Throws Error(unknown-name).
 ExportKind export_kind_named(std::string_view name);
@@ -31,15 +29,6 @@ struct ExportRequest {
   FixedSizes sizes;
   std::vector<BoundArray> bound;  // one for each bound parameter; they fix sizes, too
   Options options;
-};
-
-struct ExportedFile {
-  std::string name;  // softmax.h, softmax.c, softmax.o, libsoftmax.so
-  std::string bytes;
-};
-
-struct Exported {
-  ExportedFile header, code;
 };
 
 /// The header and the code of a graph's text. Throws Error: unsupported where the result would not link with libm

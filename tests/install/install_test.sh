@@ -58,7 +58,7 @@ quietly cmake --build "$folder/example/build"
 INLAY_BACKEND=llvm "$folder/example/build/softmax" | tee "$folder/printed"
 grep -q '^0.090031 0.244728 0.665241 ' "$folder/printed"
 grep -q '^error\[wrong-dtype\]: argument x is f32\[2, 3\], not f64\[rows, columns\]$' "$folder/printed"
-INLAY_BACKEND=llvm "$folder/example/build/docs"
+(cd "$folder/example" && INLAY_BACKEND=llvm build/docs)   # which writes files
 
 # Without the install tree there is no code generator, whatever the build folder has; a copy beside the program is one.
 cp "$prefix/lib/libinlay_jit.so" "$folder/"
