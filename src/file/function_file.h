@@ -13,7 +13,8 @@
 
 namespace inlay::file {
 
-/// The format that this inlay writes, and the newest that it reads.
+/// The format that this inlay writes, and the newest that it reads. Where it changes, tests/format/make.py adds files of
+/// the new one; those of the older ones are still read.
 inline constexpr uint32_t kFormat = 1;
 
 /// Bytes that a door adds to a file, by name: its constants, what its language must know.
