@@ -41,12 +41,21 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+/// The message of an assert is the user's own: its braces are not placeholders (runtime/executable.cpp).
+bool is_own(const kernel::Site& site) { return site.code == ErrorCode::assert_failed; }
+
+bool has_braces(const kernel::Site& site) { return site.message.find('{') != std::string::npos; }
+
 }  // namespace
 
 Interface::Interface(const Lowered& made, const std::string& name)
-    : made_(made), name_(name), is_typed_(made.kernels.symbols.size() == 0) {
+    : made_(made),
+      name_(name),
+      is_typed_(made.kernels.symbols.size() == 0),
+      has_numbers_(
+          std::ranges::any_of(made.kernels.sites, [](const auto& site) { return !is_own(site) && has_braces(site); })) {
   for (const std::string_view word : kCppWords) variables_.reserve(std::string(word));
-  for (const char* own : {"arena", "params", "outputs", "segments", "code"}) variables_.reserve(own);
+  for (const char* own : {"arena", "params", "outputs", "segments", "code", "numbers", "InlayCall"}) variables_.reserve(own);
   for (const std::string& fixed : fixed_names()) variables_.reserve(fixed);
   add_params();
   add_outputs();
@@ -94,8 +103,8 @@ std::string Interface::code_of(SiteId site) const {
 /// Those that depend on nothing of the program.
 std::vector<std::string> Interface::fixed_names() const {
   std::vector<std::string> out = {name_};
-  for (const char* end :
-       {"_entry", "_message", "_arena_bytes", "_FAILED", "_ARENA_BYTES", "_ARENA_ALIGNMENT", "_OFFSETS"}) {
+  for (const char* end : {"_entry", "_message", "_message_with", "_arena_bytes", "_FAILED", "_ARENA_BYTES",
+                          "_ARENA_ALIGNMENT", "_OFFSETS"}) {
     out.push_back(name_ + end);
   }
   return out;
@@ -205,6 +214,7 @@ std::string Interface::typed_prototype() const {
   for (const Slot& slot : params_) add(slot, slot.is_written ? "" : "const ");
   for (const Slot& slot : outputs_) add(slot, "");
   list.emplace_back("void* arena");
+  if (has_numbers_) list.emplace_back("int64_t numbers[4]");
   const std::string line = str("int32_t ", name_, "(", join(list, ", "), ")");
   if (line.size() <= kLineLength) return line;
   return str("int32_t ", name_, "(\n    ", join(list, ",\n    "), ")");
@@ -214,11 +224,16 @@ void Interface::write_prototypes(Text& out) const {
   out.line("int32_t ", entry(), "(InlayCall* call);");
   if (is_typed_) {
     out.comment(str("INLAY_OK, or what went wrong. arena: ", name_, "_ARENA_BYTES bytes at a multiple of ", name_,
-                    "_ARENA_ALIGNMENT."));
+                    "_ARENA_ALIGNMENT.",
+                    has_numbers_ ? " numbers: set where a check fails; null where nobody asks." : ""));
     out.line(typed_prototype(), ";");
   }
-  out.comment("What a code says, without the numbers of the call: {0} stands for InlayCall.failure_numbers[0].");
+  out.comment(str("What a code says", has_numbers_ ? ", with {0} for the first of the numbers of the call." : "."));
   out.line("const char* ", name_, "_message(int32_t code);");
+  if (!has_numbers_) return;
+  out.comment(str("The same with its numbers: ", is_typed_ ? str("those that ", name_, "() has set, or ") : "",
+                  "InlayCall.failure_numbers. Writes as much as `size` bytes have room for, and a 0 behind it."));
+  out.line(message_with_prototype(), ";");
 }
 
 std::string Interface::header() const {
@@ -261,6 +276,7 @@ void Interface::write_typed(Text& out) const {
     out.line("return ", entry(), "(&call);");
   } else {
     out.line("const int32_t code = ", entry(), "(&call);");
+    if (has_numbers_) out.line("if (numbers) memcpy(numbers, call.failure_numbers, sizeof call.failure_numbers);");
     out.line("return code == INLAY_FAILED_AT_SITE ? ", name_, "_FAILED + (int32_t)call.failure_site : code;");
   }
   out.close();
@@ -289,6 +305,39 @@ void Interface::write_message(Text& out) const {
   out.close();
 }
 
+std::string Interface::message_with_prototype() const {
+  return str("void ", name_, "_message_with(int32_t code, const int64_t* numbers, char* text, int32_t size)");
+}
+
+void Interface::write_message_with(Text& out) const {
+  std::vector<std::string> own;
+  for (const SiteId site : ids<SiteId>(made_.kernels.sites.size())) {
+    if (is_own(made_.kernels.sites[site]) && has_braces(made_.kernels.sites[site])) {
+      own.push_back(str("code == ", code_of(site)));
+    }
+  }
+  const std::string none = own.empty() ? "" : str(" && !(", join(own, " || "), ")");
+  out.open(message_with_prototype());
+  out.line("int32_t end = 0;");
+  out.open("for (const char* from = ", name_, "_message(code); *from && end + 1 < size; ++from)");
+  out.open("if (from[0] == '{' && from[1] >= '0' && from[1] <= '3' && from[2] == '}'", none, ")");
+  out.line("const int64_t number = numbers[from[1] - '0'];");
+  out.line("uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;");
+  out.line("char digits[20]; /* the last one first */");
+  out.line("int32_t count = 0;");
+  out.line("do digits[count++] = (char)('0' + rest % 10);");
+  out.line("while ((rest /= 10) != 0);");
+  out.line("if (number < 0) text[end++] = '-';");
+  out.line("while (count > 0 && end + 1 < size) text[end++] = digits[--count];");
+  out.line("from += 2;");
+  out.reopen("else");
+  out.line("text[end++] = *from;");
+  out.close();
+  out.close();
+  out.line("if (size > 0) text[end] = 0;");
+  out.close();
+}
+
 std::string Interface::functions() const {
   Text out;
   out.blank();
@@ -297,6 +346,10 @@ std::string Interface::functions() const {
     out.blank();
   }
   write_message(out);
+  if (has_numbers_) {
+    out.blank();
+    write_message_with(out);
+  }
   return out.text();
 }
 

@@ -49,13 +49,16 @@ class Interface {
   void write_prototypes(c_backend::Text& out) const;
   void write_typed(c_backend::Text& out) const;
   void write_message(c_backend::Text& out) const;
+  void write_message_with(c_backend::Text& out) const;
+  std::string message_with_prototype() const;
   std::string typed_prototype() const;
   std::string code_of(kernel::SiteId site) const;
   std::string enumerator(std::string_view of, std::string_view name);
 
   const Lowered& made_;
   const std::string name_;
-  bool is_typed_;  // every size is fixed: there is a function of arrays
+  bool is_typed_;     // every size is fixed: there is a function of arrays
+  bool has_numbers_;  // a message tells numbers of the call that failed
   c_backend::NameTable enumerators_, variables_;
   std::vector<Slot> params_, outputs_;
   std::vector<std::string> sizes_;  // enumerators

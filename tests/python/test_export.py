@@ -56,7 +56,10 @@ class Library:
         start = -memory.ctypes.data % 64
         arena = memory[start:].ctypes.data
         arrays = [*arguments, *results]
-        code = getattr(self.c, self.name)(*[ctypes.c_void_p(a.ctypes.data) for a in arrays], ctypes.c_void_p(arena))
+        # A function that can fail takes a place for the numbers of its message; the others do not see it.
+        self.numbers = (ctypes.c_int64 * 4)(*[77] * 4)
+        addresses = [a.ctypes.data for a in arrays] + [arena, ctypes.addressof(self.numbers)]
+        code = getattr(self.c, self.name)(*map(ctypes.c_void_p, addresses))
         assert (memory[start + self.arena_bytes :] == 0xA5).all()
         return code
 
@@ -64,6 +67,13 @@ class Library:
         function = getattr(self.c, f"{self.name}_message")
         function.restype = ctypes.c_char_p
         return function(code).decode()
+
+    def message_with(self, code, numbers, size=400):
+        text = ctypes.create_string_buffer(b"\xa5" * (size + 8), size + 8)
+        function = getattr(self.c, f"{self.name}_message_with")
+        function(ctypes.c_int32(code), numbers, text, ctypes.c_int32(size))
+        assert text.raw[size:] == b"\xa5" * 8
+        return text.value.decode() if size > 0 else ""
 
 
 def symbols(path):
@@ -257,6 +267,41 @@ def test_a_failure_is_a_code_with_a_name_and_a_text(tmp_path):
     assert library.message(code).startswith("index-out-of-bounds: gather: index {0} is out of bounds for axis 0")
     assert library.message(0) == "done"
     assert library.message(9999) == "no code of this function"
+    told = library.message_with(code, library.numbers)
+    assert told.startswith("index-out-of-bounds: gather: index 7 is out of bounds for axis 0 with size 5 (<text>:")
+    assert library.message_with(code, library.numbers, size=30) == told[:29]
+    assert library.message_with(code, library.numbers, size=1) == ""
+    library.message_with(code, library.numbers, size=0)  # writes nothing
+    minimum, maximum = -(2**63), 2**63 - 1
+    assert f"index {minimum} is out of bounds for axis 0 with size {maximum} (" in library.message_with(
+        code, (ctypes.c_int64 * 4)(minimum, maximum)
+    )
+    assert library.message_with(0, None) == "done"
+
+
+OWN_WORDS = """graph @own(%x: f64[n], %i: i64[1], %ok: bool) {
+  %d = assert %x, %ok, "the key {0} is none"
+  %y = gather %d[%i]
+  return %y
+}
+"""
+
+
+def test_braces_in_the_words_of_an_assert_are_its_own(tmp_path):
+    with pytest.raises(AssertionError, match=r"the key \{0\} is none"):
+        inlay.compile(OWN_WORDS)(np.ones(3), [0], False)
+    inlay.export(OWN_WORDS, tmp_path, sizes={"n": 3})
+    library, y = Library(tmp_path, "own"), np.empty(1)
+    code = library([np.ones(3), np.array([0]), np.array(False)], [y])
+    assert "the key {0} is none" in library.message_with(code, library.numbers)
+    code = library([np.ones(3), np.array([-4]), np.array(True)], [y])
+    assert "index -4 is out of bounds for axis 0 with size 3" in library.message_with(code, library.numbers)
+
+
+def test_a_function_that_cannot_fail_has_no_place_for_numbers(tmp_path):
+    header, code = inlay.export(SUM, tmp_path, bound={"w": np.ones(2)})
+    assert "numbers" not in header.read_text().split("int32_t total_entry")[1]
+    assert "message_with" not in code.read_text()
 
 
 WRONG = [
