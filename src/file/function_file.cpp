@@ -124,10 +124,14 @@ std::vector<std::byte> write(const FunctionFile& file) {
   return out;
 }
 
+bool begins_as_one(std::span<const std::byte> bytes) {
+  const std::size_t begin = std::min(bytes.size(), kMagic.size());
+  return begin > 0 && std::memcmp(bytes.data(), kMagic.data(), begin) == 0;
+}
+
 FunctionFile read(std::span<const std::byte> bytes, std::string_view name) {
   Header header;
-  const std::size_t begin = std::min(bytes.size(), header.magic.size());
-  if (bytes.empty() || std::memcmp(bytes.data(), kMagic.data(), begin) != 0) {
+  if (!begins_as_one(bytes)) {
     throw wrong(name, " is not a compiled function: it does not begin as one does");
   }
   if (bytes.size() < sizeof header) throw wrong(name, " is damaged: it ends in the middle");
@@ -146,6 +150,7 @@ FunctionFile read(std::span<const std::byte> bytes, std::string_view name) {
   if (!holds) throw wrong(name, " is damaged: its checksum does not hold");
   Reader reader(body, std::string(name));
   FunctionFile out;
+  out.format = header.format;
   reader(out);
   reader.finish();
   return out;

@@ -13,8 +13,8 @@
 
 namespace inlay::file {
 
-/// The format that this inlay writes, and the newest that it reads. Where it changes, tests/format/make.py adds files of
-/// the new one; those of the older ones are still read.
+/// The format that this inlay writes, and the newest that it reads. Where it changes, tests/format/make.py adds files
+/// of the new one; those of the older ones are still read.
 inline constexpr uint32_t kFormat = 1;
 
 /// Bytes that a door adds to a file, by name: its constants, what its language must know.
@@ -24,6 +24,7 @@ struct Section {
 };
 
 struct FunctionFile {
+  uint32_t format = kFormat;       // of the bytes that it was read from
   std::string inlay;               // the version that wrote it
   runtime::Object object;          // the code and what a call must know
   int32_t code_abi = 0;            // of the code (INLAY_CODE_ABI in inlay/runtime.h)
@@ -46,6 +47,9 @@ struct FunctionFile {
 const Section* find_section(const FunctionFile& file, std::string_view name);
 
 std::vector<std::byte> write(const FunctionFile& file);
+
+/// Do the bytes begin as a file of compiled functions does, of any format?
+bool begins_as_one(std::span<const std::byte> bytes);
 
 /// Reads what `write` wrote. `name` is the file's, for messages. Throws Error(invalid_file) for bytes that are no such
 /// file, are damaged, or were written in a newer format; nothing of them is used before the checksum is found to hold.

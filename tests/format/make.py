@@ -1,4 +1,4 @@
-"""Writes the files of tests/format/N, where N is the format that this inlay writes: `.venv/bin/python tests/format/make.py`.
+"""Writes the files of tests/format/N, where N is the format that this inlay writes.
 
 They are small, run on every x86-64, and stay as they were written: tests load them with every inlay that comes after.
 So it writes no file that is there.

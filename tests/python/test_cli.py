@@ -4,10 +4,12 @@ import json
 import os
 import pty
 import resource
+import shutil
 import signal
 import subprocess
 from pathlib import Path
 
+import inlay
 import numpy as np
 import pytest
 
@@ -175,6 +177,66 @@ KERNELS = """program @main(x: f64[n] param 0, y: f64[n] output 0) symbols n = x.
   }
 }
 """
+
+
+@pytest.fixture
+def saved(program):
+    """A compiled function as `inlay.save` writes it."""
+    shutil.copy(ROOT / "tests" / "format" / "1" / "shares.inlayfn", program)
+    return "shares.inlayfn"
+
+
+def test_a_saved_function_is_explained(saved):
+    told = tool("explain", saved)
+    file, graph = told.split("\n\n")[:2]
+    rows = dict(line.strip().split("  ", 1) for line in file.splitlines()[1:])
+    rows = {what: text.strip() for what, text in rows.items()}
+    assert file.startswith("# the file\n")
+    assert rows["format"] == "1, by inlay 0.1.0"
+    assert rows["needs"] == "x86-64"
+    assert rows["parameters"] == "x: f64[rows, n], w: f64[n] bound"
+    assert rows["results"] == "share: f64[rows, n], most: f64[rows]"
+    assert rows["can fail"] == "at 2 places"
+    assert graph.startswith("# the graph, rewritten\ngraph @shares(")
+    sections = [line for line in told.splitlines() if line.startswith("# ")]
+    assert sections == ["# the file", "# the graph, rewritten", "# the kernels", "# the memory", "# stored"]
+
+
+def test_a_saved_function_is_explained_as_json(saved):
+    told = json.loads(tool("explain", "--json", saved))
+    assert [kernel["name"] for kernel in told["kernels"]] == ["k0"]
+    assert "seconds" not in told and "rewrites" not in told
+    file = told["file"]
+    assert (file["format"], file["needs"], list(file["sections"])) == (1, ["x86-64"], ["python"])
+    assert file["parameters"][1] == {"name": "w", "dtype": "f64", "dims": ["n"], "bound": True, "donated": False}
+    assert 1000 < file["code_bytes"] < os.path.getsize(saved)
+
+
+def test_the_memory_of_a_saved_function_is_drawn(program):
+    inlay.save(inlay.compile(PROGRAM.replace("[n]", "[3]")), "p.inlayfn")
+    tool("explain", "--memory=map.html", "p.inlayfn")
+    assert "<svg" in Path("map.html").read_text()
+
+
+WRONG_FILE = [
+    (["explain", "--planner=max", "f"], "error[unsupported]: f is compiled already\n  help: options of a compilation"),
+    (["opt", "f"], "error[unsupported]: f is a compiled function, not the text of a program\n  help: inlay explain"),
+    (["run", "f"], "error[unsupported]: f is a compiled function, not the text of a program"),
+    (["export", "f", "-o", "out", "--name=f"], "error[unsupported]: f is a compiled function, not the text"),
+    (["explain", "cut"], "error[invalid-file]: cut is damaged: it has 1000 of "),
+    (["explain", "newer"], "error[invalid-file]: newer was written in format 9999, and this inlay reads format 1"),
+    (["explain", "short"], "error[invalid-file]: short is damaged: it ends in the middle"),
+]
+
+
+@pytest.mark.parametrize("words, message", WRONG_FILE, ids=[" ".join(words) for words, _ in WRONG_FILE])
+def test_what_cannot_be_shown_of_a_saved_function_is_said(words, message, saved):
+    data = Path(saved).read_bytes()
+    Path("f").write_bytes(data)
+    Path("cut").write_bytes(data[:1000])
+    Path("short").write_bytes(data[:9])
+    Path("newer").write_bytes(data[:8] + (9999).to_bytes(4, "little") + data[12:])
+    assert tool(*words, code=1).startswith(message)
 
 
 def test_kernels_that_reach_too_far(program):

@@ -86,6 +86,7 @@ Examples:
   inlay explain shift.inlay                      rewrites, kernels, memory, what is stored and why, times
   inlay explain --json shift.inlay | jq .arena_bytes
   inlay explain shift.inlay --memory=map.html    and a picture of the memory, for a browser
+  inlay explain shift.inlayfn                    what a file of inlay.save has: its code, parameters, kernels, memory
   INLAY_DUMP=dump inlay explain shift.inlay      and every stage's result in a file of its own)";
 
 constexpr const char* kCompileFooter = R"(
@@ -214,7 +215,7 @@ CLI::App* declare(CLI::App& app, OptCommand& command) {
 
 CLI::App* declare(CLI::App& app, ExplainCommand& command) {
   CLI::App* explain = app.add_subcommand("explain", "Show how a program is compiled: rewrites, kernels, memory, time");
-  explain->add_option("file", command.file, "the program")->required();
+  explain->add_option("file", command.file, "the program, or a compiled function that was saved")->required();
   explain->add_flag("--json", command.json, "one JSON object instead of text");
   explain->add_option("--memory", command.memory, "write a picture of the memory over time into this file")
       ->type_name("FILE.html");

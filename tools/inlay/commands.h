@@ -26,6 +26,7 @@ struct CompileFlags {
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
 
+  bool operator==(const CompileFlags&) const = default;
   Options options() const;
 };
 

@@ -8,6 +8,7 @@
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "kernel/text.h"
+#include "saved_function.h"
 #include "support/number_text.h"
 #include "support/table.h"
 
@@ -48,9 +49,10 @@ std::string apart_table(const Lowered& program) {
 
 }  // namespace
 
-std::string explain(const Lowered& program) {
+std::string explain(const Lowered& program, const file::FunctionFile* file) {
   const bool has_graph = !program.graph.outputs.empty();  // not of kernels that were read from a dump
   std::string out;
+  if (file) out += str("# the file\n", file_table(*file), "\n");
   if (has_graph) out += str("# the graph, rewritten\n", print(program.graph), "\n");
   if (const std::string rewrites = rewrites_text(program); !rewrites.empty())
     out += str("# the rewrites\n", rewrites, "\n");
@@ -63,6 +65,7 @@ std::string explain(const Lowered& program) {
   if (!program.kernels.refusals.empty()) {
     out += str("\n# not done\n", join(program.kernels.refusals, "\n"), "\n");
   }
+  if (file) return out;  // the seconds of its compilation are those of another process
   out += "\n# the time\n";
   double total = 0;
   for (const auto& [stage, seconds] : program.seconds) {
@@ -72,7 +75,7 @@ std::string explain(const Lowered& program) {
   return str(out, milliseconds(total), "  all\n");
 }
 
-std::string explain_json(const Lowered& program) {
+std::string explain_json(const Lowered& program, const file::FunctionFile* file) {
   const auto names = program.kernels.symbol_names();
   nlohmann::ordered_json kernels = nlohmann::json::array(), copies = nlohmann::json::array(), seconds;
   for (const kernel::Step& step : program.kernels.steps) {
@@ -123,6 +126,11 @@ std::string explain_json(const Lowered& program) {
                                 {"order_gain", program.order_gain},
                                 {"arena_bytes", nullptr}};
   if (program.plan.is_static) out["arena_bytes"] = program.plan.arena_bytes();
+  if (file) {
+    out["file"] = file_json(*file);
+    out.erase("rewrites");
+    out.erase("seconds");
+  }
   return out.dump(2) + "\n";
 }
 

@@ -7,7 +7,6 @@
 #include "export/export.h"
 #include "npy.h"
 #include "program_file.h"
-#include "test_file.h"
 
 namespace inlay::tool {
 namespace {
@@ -53,7 +52,7 @@ int export_file(const ExportCommand& command) {
   if (is_file && kind != kind_of_file) {
     throw Error(ErrorCode::syntax, {}, str("--kind=", kind, " does not fit -o ", command.output));
   }
-  const std::string text = parse_test_file(read_file(command.file), command.file).graph_text;
+  const std::string text = program_text(command.file);
   if (holds_kernels(text))
     throw Error(ErrorCode::unsupported, {}, str(command.file, " holds kernels: export takes a graph"));
 

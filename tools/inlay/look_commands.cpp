@@ -7,12 +7,14 @@
 #include "commands.h"
 #include "compiler/backends.h"
 #include "compiler/origins.h"
+#include "compiler/saved.h"
 #include "explain.h"
 #include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/text.h"
 #include "npy.h"
 #include "program_file.h"
+#include "saved_function.h"
 #include "terminal.h"
 
 namespace inlay::tool {
@@ -91,7 +93,27 @@ int opt(const OptCommand& command) {
   return kDone;
 }
 
+namespace {
+
+int show(const Lowered& made, const file::FunctionFile* file, const ExplainCommand& command) {
+  if (!command.memory.empty())
+    write_file(command.memory,
+               explain::page_html(explain::memory_page(made.kernels, made.plan, page_words(made, command.file))));
+  std::cout << (command.json ? explain_json(made, file) : explain(made, file));
+  return kDone;
+}
+
+}  // namespace
+
 int explain_file(const ExplainCommand& command) {
+  if (const std::string bytes = read_file(command.file); is_saved_function(bytes)) {
+    const file::FunctionFile file = saved_function(bytes, command.file);
+    if (command.compile != CompileFlags{}) {
+      throw Error(ErrorCode::unsupported, {}, str(command.file, " is compiled already"))
+          .help("options of a compilation are for the text of a program; a file of it shows how it was compiled");
+    }
+    return show(inlay::read_program(file), &file, command);
+  }
   const ProgramFile program = read_program(command.file);
   const Options options = command.compile.options();
   const Lowered made = std::visit(
@@ -100,11 +122,7 @@ int explain_file(const ExplainCommand& command) {
         return compiled(source, options);
       },
       program);
-  if (!command.memory.empty())
-    write_file(command.memory,
-               explain::page_html(explain::memory_page(made.kernels, made.plan, page_words(made, command.file))));
-  std::cout << (command.json ? explain_json(made) : explain(made));
-  return kDone;
+  return show(made, nullptr, command);
 }
 
 namespace {

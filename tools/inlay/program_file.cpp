@@ -7,6 +7,7 @@
 #include "kernel/verify.h"
 #include "npy.h"
 #include "planned_run.h"
+#include "saved_function.h"
 #include "test_file.h"
 
 namespace inlay::tool {
@@ -25,6 +26,16 @@ std::string_view first_word(std::string_view text) {
 }
 
 }  // namespace
+
+std::string program_text(const std::string& path) {
+  const std::string bytes = read_file(path);
+  if (is_saved_function(bytes)) {
+    throw Error(ErrorCode::unsupported, {}, str(path, " is a compiled function, not the text of a program"))
+        .help(
+            "inlay explain shows what it has, inlay.load in Python and Executable::load in C++ make a function of it");
+  }
+  return parse_test_file(bytes, path).graph_text;
+}
 
 bool holds_kernels(std::string_view text) { return first_word(text) == "program"; }
 
@@ -52,7 +63,7 @@ std::vector<Tensor> run_kernels_of(const std::string& path, const kernel::Kernel
 }
 
 ProgramFile read_program(const std::string& path) {
-  const std::string text = parse_test_file(read_file(path), path).graph_text;
+  const std::string text = program_text(path);
   if (holds_kernels(text)) return kernels_of(text, path);
   Graph graph = parse(text, path);
   for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);

@@ -14,6 +14,10 @@ namespace inlay::tool {
 
 using ProgramFile = std::variant<Graph, kernel::KernelProgram>;
 
+/// What a file's program is written as, without the directives of a program test. Throws Error(unsupported) for a
+/// compiled function.
+std::string program_text(const std::string& path);
+
 /// Is the first word of the text, that is in no comment, `program`?
 bool holds_kernels(std::string_view text);
 
