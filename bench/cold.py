@@ -4,7 +4,10 @@
     cold.py chain OPS       inlay.compile and first call of an elementwise chain of that many ops
     cold.py loaded FILE     inlay.load of radon's function, which `save` wrote, and its first call
 
-in seconds of CPU, and
+    cold.py cached FOLDER   pytensor.function and first call of radon's function, through the cache in that folder
+    cold.py key             what of that makes the key
+
+in seconds of CPU too,
 
     cold.py save FILE       writes that function
 
@@ -122,6 +125,44 @@ def loaded(path):
         function = inlay.load(path)
         function.trust_input = True
         function(np.zeros(175))
+    return watch.seconds
+
+
+def cached(folder):
+    os.environ["INLAY_CACHE"] = folder
+    import pytensor
+
+    import inlay.pytensor  # noqa: F401
+    import radon as example
+
+    model = example.radon_model()
+    point = example.flat_point(model)
+    compile_any, timed = pytensor.function, []
+
+    def compile_timed(*args, **kwargs):
+        watch = Stopwatch()
+        with watch:
+            compiled = compile_any(*args, **kwargs)
+        timed.append((compiled, watch))
+        return compiled
+
+    pytensor.function = compile_timed
+    function = model.logp_dlogp_function(ravel_inputs=True, mode="INLAY")._pytensor_function
+    watch = next(watch for compiled, watch in timed if compiled is function)
+    function.trust_input = True
+    with watch:
+        function(point)
+    return watch.seconds
+
+
+def key():
+    from inlay import cache
+    from inlay.pytensor import cached as makers
+
+    watch = Stopwatch()
+    makers.key_of = watch.around(makers.key_of)
+    cache.find = cache.keep = lambda *_: None
+    cached(tempfile.gettempdir())
     return watch.seconds
 
 
@@ -322,7 +363,7 @@ def posterior(name, mode=None):
     return json.dumps({"gradient": to_gradient.seconds, "posterior": to_posterior.seconds, "sampler": sampler})
 
 
-COMMANDS = {"radon": radon, "chain": chain, "save": save, "loaded": loaded, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
+COMMANDS = {"radon": radon, "chain": chain, "save": save, "loaded": loaded, "cached": cached, "key": key, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
 
 if __name__ == "__main__":
     print(COMMANDS[sys.argv[1]](*sys.argv[2:]))

@@ -163,6 +163,10 @@ def cold_rows():
         file = str(pathlib.Path(folder) / "radon.inlayfn")
         yield limit_row("file of radon's function, without its data", cold_cost("save", file, rounds=1), 60, "kB")
         yield limit_row("radon, inlay.load + first call, cold", 1e3 * cold_cost("loaded", file), 3, "ms")
+        cold_cost("cached", folder, rounds=1)  # keeps it
+        in_cache = 1e3 * cold_cost("cached", folder, rounds=5)
+        yield limit_row("radon, pytensor.function + first call through the cache, cold", in_cache, 15, "ms")
+    yield limit_row("of that, the key of its graph", 1e3 * cold_cost("key", rounds=5), 10, "ms")
     chain = 1e3 * cold_cost("chain", "1000")
     yield limit_row("elementwise graph of 1000 ops, compiled and called, cold", chain, 200, "ms")
 

@@ -13,6 +13,7 @@ import argparse
 import collections
 import contextlib
 import csv
+import os
 import pathlib
 import sys
 import time
@@ -166,6 +167,7 @@ def main():
     parser.add_argument("--draws", type=int, help="draws of each chain, after twice as many of tuning (default 500)")
     arguments = parser.parse_args()
     draws = arguments.draws or (30 if arguments.short else 500)
+    os.environ["INLAY_CACHE"] = "0"  # what is shown is compiled now, not taken from an earlier run
 
     print(f"inlay {inlay.__version__}, PyMC {pm.__version__}, PyTensor {pytensor.__version__}, "
           f"Python {sys.version.split()[0]}")

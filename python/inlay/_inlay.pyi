@@ -341,6 +341,15 @@ def draw(name: str, generator: int, size: int | tuple[Sequence[float], Sequence[
 
 def config() -> dict: ...
 
+def cache_folder() -> bytes:
+    """Where compiled functions are kept; empty where nowhere."""
+
+def cache_limit_bytes() -> int:
+    """The bytes that they may have."""
+
+def trim_cache(folder: bytes) -> None:
+    """Removes the longest unused of them, down to those bytes."""
+
 def command_line(arg: Sequence[bytes], /) -> int: ...
 
 class Function:

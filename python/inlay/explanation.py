@@ -117,6 +117,7 @@ class Explanation:
     target: str = ""  # the machine that its code is for, the level that was chosen first: "x86-64, avx2 (znver3)"
     plan: Plan | None = None  # where working memory lies; None where it depends on sizes that a call brings
     verbose: bool = False  # whether `str` is the listing
+    cache: str = ""  # whether it was taken from the cache or kept in it, or why not; "": there is none
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text."""
@@ -184,6 +185,7 @@ def explain(fn, *, sizes=None, verbose=False):
         target=data["target"],
         plan=plan_of(made.program, sizes),
         verbose=verbose,
+        cache=made.cache,
     )
 
 
@@ -197,6 +199,8 @@ def _lines(e):
     yield f"compiled in {1e3 * sum(e.seconds.values()):.1f} ms: " + ", ".join(
         f"{stage} {1e3 * s:.1f}" for stage, s in e.seconds.items()
     )
+    if e.cache:
+        yield e.cache
     if e.rewrites:
         yield "rewrites: " + ", ".join(f"{name} {count}" for name, count in e.rewrites.items())
     yield ""

@@ -16,6 +16,7 @@ class Made:
     name: str
     stage_seconds: Callable  # makes of the stages' times what is counted besides
     host_call_reasons: Callable  # of the functions of these numbers: why they run in Python
+    cache: str = ""  # whether it was taken from the cache, or kept in it, or why not; "": there is none
 
 
 def made_of(fn):
@@ -32,7 +33,7 @@ def made_of(fn):
         compiled = find_compiled(fn)
         if compiled is not None:
             name = getattr(function_of(fn), "name", None) or compiled.description
-            return Made(compiled.program, name, compiled.stage_seconds, compiled.host_call_reasons)
+            return Made(compiled.program, name, compiled.stage_seconds, compiled.host_call_reasons, compiled.cache)
     raise TypeError(
         f"an object of type {type(fn).__name__} is not a function that inlay compiled, "
         "by inlay.compile or by PyTensor with mode='INLAY'"

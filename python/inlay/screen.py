@@ -76,6 +76,8 @@ def head(e):
     longest = sorted((s for s in e.seconds if s != "first call"), key=e.seconds.get)[-2:][::-1]
     parts = ", ".join(f"{stage} {1e3 * e.seconds[stage]:.1f}" for stage in longest if e.seconds[stage] > 0)
     yield f"compiled in {1e3 * total:.1f} ms" + (f": {parts}" if parts else "")
+    if e.cache.startswith("not"):
+        yield _cut(e.cache)
 
 
 def measured_seconds(e):

@@ -6,6 +6,7 @@
 #include "backend/llvm/backend.h"
 #include "backend/llvm/cpu.h"
 #include "compiler/backends.h"
+#include "file/cache_folder.h"
 #include "library/routines.h"
 
 namespace nb = nanobind;
@@ -39,8 +40,23 @@ nb::dict config() {
   return out;
 }
 
+nb::bytes cache_folder() {
+  const std::string folder = file::cache_folder().string();
+  return nb::bytes(folder.data(), folder.size());
+}
+
+void trim_cache(const nb::bytes& folder) {
+  const std::filesystem::path path = std::string(folder.c_str(), folder.size());
+  file::trim_cache(path, file::cache_limit_bytes());
+}
+
 }  // namespace
 
-void bind_config(nb::module_& m) { m.def("config", config); }
+void bind_config(nb::module_& m) {
+  m.def("config", config);
+  m.def("cache_folder", cache_folder, "Where compiled functions are kept; empty where nowhere.");
+  m.def("cache_limit_bytes", file::cache_limit_bytes, "The bytes that they may have.");
+  m.def("trim_cache", trim_cache, "folder"_a, "Removes the longest unused of them, down to those bytes.");
+}
 
 }  // namespace inlay::python

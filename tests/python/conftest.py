@@ -1,5 +1,10 @@
 """Fixtures: the same graph compiled by inlay and by PyTensor's own Python mode, and the difference."""
 
+import os
+
+# The user's cache is neither filled nor read. With a folder in INLAY_TEST_CACHE a second run takes its functions from there.
+os.environ["INLAY_CACHE"] = os.environ.get("INLAY_TEST_CACHE", "0")
+
 import inlay.pytensor
 import numpy as np
 import pytensor

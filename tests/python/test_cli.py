@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
-COMMANDS = ["run", "test", "opt", "explain", "compile", "export", "plan", "list"]
+COMMANDS = ["run", "test", "opt", "explain", "compile", "export", "plan", "cache", "list"]
 
 PROGRAM = """graph @main(%x: f64[n], %s: f64) {
   %minus = neg %x
@@ -66,8 +66,8 @@ def test_exit_codes(program):
 
 
 WRONG_USAGE = [
-    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, export, plan, list; inlay --help"),
-    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, export, plan, list"),
+    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, export, plan, cache, list; inlay --help"),
+    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, export, plan, cache, list"),
     ("explian p.inlay", "unknown-name", "there is no command explian", "did you mean explain?"),
     ("--versoin", "unknown-name", "inlay has no option --versoin", "did you mean --version?"),
     ("run p.inlay --evaluatr llvm", "unknown-name", "inlay run has no option --evaluatr", "did you mean --evaluator?"),
@@ -114,7 +114,7 @@ def test_help(command):
     text = tool(command, "--help")
     if command != "list":
         assert "Examples:" in text
-    if command not in ("list", "plan"):
+    if command not in ("list", "plan", "cache"):
         assert "--bisect" in text
         assert "--rewrite-off" in text
 

@@ -31,6 +31,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from inlay.pytensor.translate import registry
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -172,6 +173,8 @@ def test_blocks(path, tmp_path, monkeypatch):
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     monkeypatch.chdir(tmp_path)
+    # What a page translates itself is no part of the next one, whose functions would not be kept in the cache.
+    monkeypatch.setattr(registry, "_TRANSLATIONS", dict(registry._TRANSLATIONS))
     namespace = start_namespace()
     for block in blocks(path):
         if block.tag == "python":

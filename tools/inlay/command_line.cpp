@@ -35,6 +35,7 @@ Environment:
   INLAY_ORDER=given as --order=given, for every API
   INLAY_BACKEND=c   C99 and the system's compiler instead of llvm (docs/backends.md); CC names it, INLAY_CFLAGS more flags
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
+  INLAY_CACHE=0     PyTensor's functions are not kept from process to process (inlay cache --help)
   NO_COLOR=1        no colours at a terminal
 
 `inlay COMMAND --help` has examples.)";
@@ -141,6 +142,17 @@ everywhere.
 
 Exit codes: 0 a plan was found, within the capacity if one is given; 1 none within it was found; 2 the command line or
 the file is wrong.)";
+
+constexpr const char* kCacheFooter = R"(
+Functions that PyTensor compiled with inlay, for the next process that compiles the same graph (docs/file.md).
+
+Examples:
+  inlay cache            its folder, its entries and their bytes
+  inlay cache --clear    none of them any more
+
+Environment:
+  INLAY_CACHE=FOLDER     where they are; 0: nowhere
+  INLAY_CACHE_SIZE=512M  the bytes they may have; those that were not used for the longest time leave first)";
 
 std::vector<std::string> planner_names() {
   return {std::begin(memory::kPlannerNames), std::end(memory::kPlannerNames)};
@@ -276,6 +288,13 @@ CLI::App* declare(CLI::App& app, PlanCommand& command) {
   return plan;
 }
 
+CLI::App* declare(CLI::App& app, CacheCommand& command) {
+  CLI::App* cache = app.add_subcommand("cache", "Show where compiled functions are kept, and how many; or clear it");
+  cache->add_flag("--clear", command.clear, "remove them");
+  cache->footer(kCacheFooter);
+  return cache;
+}
+
 CLI::App* declare(CLI::App& app, ListCommand& command) {
   CLI::App* list = app.add_subcommand("list", "List the scalar ops, the rewrite rules, the passes or the error codes");
   list->add_option("what", command.what, "ops, rules, passes or errors")
@@ -297,6 +316,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   CompileCommand compile_command;
   ExportCommand export_command;
   PlanCommand plan_command;
+  CacheCommand cache_command;
   ListCommand list_command;
   const CLI::App* run_app = declare(app, run_command);
   const CLI::App* test_app = declare(app, test_command);
@@ -305,6 +325,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   const CLI::App* compile_app = declare(app, compile_command);
   const CLI::App* export_app = declare(app, export_command);
   const CLI::App* plan_app = declare(app, plan_command);
+  const CLI::App* cache_app = declare(app, cache_command);
   declare(app, list_command);
 
   app.parse(argc, argv);
@@ -314,6 +335,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   if (*compile_app) return compile(compile_command);
   if (*export_app) return export_file(export_command);
   if (*plan_app) return plan_file(plan_command);
+  if (*cache_app) return cache(cache_command);
   return *explain_app ? explain_file(explain_command) : list(list_command);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What `inlay run`, `test`, `opt`, `explain`, `compile`, `export`, `plan` and `list` do once main.cpp has read the
-// command line. Each returns the exit code; what goes wrong is thrown.
+// What `inlay run`, `test`, `opt`, `explain`, `compile`, `export`, `plan`, `cache` and `list` do once main.cpp has read
+// the command line. Each returns the exit code; what goes wrong is thrown.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -96,6 +96,11 @@ struct PlanCommand {
   std::string html;  // a file for the picture of the plan; empty: none
 };
 int plan_file(const PlanCommand& command);
+
+struct CacheCommand {
+  bool clear = false;
+};
+int cache(const CacheCommand& command);
 
 struct ListCommand {
   std::string what;  // ops, rules, passes, errors

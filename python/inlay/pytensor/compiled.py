@@ -13,6 +13,7 @@ class Compiled:
     fgraph: Any
     translation_seconds: float
     linking_seconds: float  # translation and compilation included
+    cache: str = ""  # functions.Made says what
 
     @property
     def description(self):

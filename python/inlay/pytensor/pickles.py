@@ -15,7 +15,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,7 +36,7 @@ try:
 except ImportError:  # older versions
     from pytensor.compile.function.types import AliasedMemoryError, Function, FunctionMaker
 
-_MAKER = "maker"  # the section of the pickled maker
+MAKER = "maker"  # the section of the pickled maker
 
 
 @dataclass
@@ -68,14 +68,29 @@ def parts_of(fn, compress=lzma.compress):
     state = _state_of(fn)
     # (A maker that was itself unpickled and not read is read now: it knows other objects.)
     maker = pickled(_read(fn.maker), _known(state))
-    return ".pytensor.pickles", find_compiled(fn).program, state, {_MAKER: compress(maker)}
+    return ".pytensor.pickles", find_compiled(fn).program, state, {MAKER: compress(maker)}
 
 
 def restored(file, state):
     """The function of a file that was read, and of what `parts_of` said of it."""
+    return _restored(file, state, [_renewed(c) for c in state.containers], _known(state))
+
+
+def restored_around(file, state, inputs, cells, known):
+    """The function of a file, and of what `state_of_code` said of it: of these inputs, with these cells of
+    values. `known`: what was not pickled with it, but bound arrays."""
+    state = replace(
+        state,
+        inputs=inputs,
+        containers=[Container(x.variable, cell) for x, cell in zip(inputs, cells, strict=True)],
+        defaults=state.defaults and [(x.value is None, False, None) for x in inputs],
+    )
+    return _restored(file, state, state.containers, [*known, *state.bound])
+
+
+def _restored(file, state, containers, known):
     start = time.perf_counter()
-    containers = [_renewed(c) for c in state.containers]
-    maker = _unread_maker(file.sections[_MAKER], _known(state))
+    maker = _unread_maker(file.sections[MAKER], known)
     outputs = [_Result(*result) for result in state.outputs]
     program = program_of(file, state.bound, state.host_calls)
     vm = _vm(program, state, maker, containers, start)
@@ -101,14 +116,23 @@ _OPTIONS = [p for p in ("unpack_single", "return_none", "output_keys", "trust_in
 def _state_of(fn):
     fn.free()
     _warn_of_aliases(fn)
-    compiled = find_compiled(fn)
-    translation, inputs = compiled.translation, [_without_update(x) for x in fn.maker.inputs]
     storages = [c.storage for c in fn.input_storage]
-    return _Saved(
+    return replace(
+        state_of_code(fn),
         containers=list(fn.input_storage),
-        inputs=inputs,
-        outputs=[(c.type, x.owner is not None) for c, x in zip(fn.output_storage, fn.maker.fgraph.outputs, strict=True)],
+        inputs=[_without_update(x) for x in fn.maker.inputs],
         defaults=[_default_of(x, storages) for x in fn.defaults] if "defaults" in _PARAMETERS else None,
+    )
+
+
+def state_of_code(fn):
+    """Without what the caller gave: inputs and their values."""
+    translation = find_compiled(fn).translation
+    return _Saved(
+        containers=[],
+        inputs=[],
+        outputs=[(c.type, x.owner is not None) for c, x in zip(fn.output_storage, fn.maker.fgraph.outputs, strict=True)],
+        defaults=[()] if "defaults" in _PARAMETERS else None,
         options={name: getattr(fn, name) for name in _OPTIONS},
         bound=translation.bound,
         host_calls=translation.host_calls,

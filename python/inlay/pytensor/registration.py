@@ -3,6 +3,7 @@
 import functools
 import os
 
+from .cached import register_cache
 from .equilibrium import register_equilibrium
 from .ipython import register_formatters
 from .minima import register_minima
@@ -31,4 +32,5 @@ def register_all():
     register_sampler()
     register_part_names()
     register_pickles()
+    register_cache()
     register_formatters()

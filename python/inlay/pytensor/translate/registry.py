@@ -45,3 +45,12 @@ def translation_of(op):
         if op_class in _TRANSLATIONS:
             return _TRANSLATIONS[op_class]
     return None
+
+
+def translations_of_users():
+    """Those that were registered by others than inlay, each with the class of its ops."""
+    return [(c, f) for c, f in _TRANSLATIONS.items() if _module_of(f).partition(".")[0] != "inlay"]
+
+
+def _module_of(function):
+    return getattr(getattr(function, "func", function), "__module__", None) or ""  # of what a functools.partial calls

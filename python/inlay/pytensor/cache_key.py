@@ -1,0 +1,192 @@
+"""The key of a function in the cache: everything that what PyTensor and inlay make of it depends on, as bytes.
+
+That is the graph as it was given, before any rewriting, with the ways of its inputs and results; what was chosen of
+rewriting and compiling; and what compiles: versions, rewrites, settings, the CPU. Values of shared variables are not in
+it. `NotText` where one of them cannot be told.
+"""
+
+import os
+import platform
+import stat
+import sys
+import time
+
+import numpy as np
+from pytensor import config
+from pytensor.compile import mode as ptm
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.link.basic import Container
+
+from .. import _inlay
+from .canonical import TRUSTED, NotText, Text, name_of_class
+from .registered import registered_assumptions, registered_rewrites, require_own_translations
+
+FORMAT = 1  # of entries and keys
+_STARTED_NS = time.time_ns()
+
+
+def key_of(inputs, outputs, mode, options):
+    """`inputs`, `outputs`: as `pytensor.function` hands them to a maker of functions. `options`: its other arguments, all
+    of them plain. Returns the key, and whether each of the inputs is read."""
+    text = Text()
+    lines = [_compilers(text), _mode(text, mode), text.of(sorted(options.items()))]
+    numbers = _inputs(text, lines, inputs)
+    results = _variables_of(outputs)
+    updates = [x.update for x in inputs if x.update is not None]
+    read = _graph(text, lines, [*results, *updates], numbers, len(inputs))
+    made = type(outputs).__name__, [(numbers[id(x)], getattr(o, "borrow", None)) for x, o in _pairs(results, outputs)]
+    lines.append(repr((made, [numbers[id(x)] for x in updates])))
+    head = "\n".join(lines).encode(errors="surrogatepass")
+    sizes = " ".join(str(len(x)) for x in (head, *text.arrays))
+    return b"\n".join([f"inlay {FORMAT}: {sizes}".encode(), head, *text.arrays]), read
+
+
+def _pairs(variables, outputs):
+    return zip(variables, outputs if isinstance(outputs, list | tuple) else [outputs][: len(variables)], strict=True)
+
+
+def _variables_of(outputs):
+    many = [] if outputs is None else outputs if isinstance(outputs, list | tuple) else [outputs]
+    return [getattr(x, "variable", x) for x in many]
+
+
+def _inputs(text, lines, inputs):
+    """The numbers of their variables. Which of them have one value is part of it, not the values."""
+    numbers, cells = {}, {}
+    for x in inputs:
+        value = x.value
+        if value is not None and not (isinstance(value, Container) and x.shared):
+            raise NotText(f"a value for the input {x.name}")
+        cell = None if value is None else cells.setdefault(id(value.storage), len(cells))
+        ways = [x.name, x.mutable, x.borrow, x.strict, x.allow_downcast, x.implicit, x.shared, x.update is not None, cell]
+        if value is not None:
+            ways += [value.name, value.readonly, value.strict, value.allow_downcast, text.type(value.type)]
+        numbers[id(x.variable)] = len(numbers)
+        lines.append(f"{name_of_class(type(x))} {text.variable(x.variable)} {text.of(ways)}")
+    return numbers
+
+
+def _graph(text, lines, roots, numbers, num_inputs):
+    """Adds a line for each node and constant, operands first, and their numbers. Returns by input whether it is read."""
+    read = [False] * num_inputs
+
+    def number_of(x):
+        number = numbers.setdefault(id(x), len(numbers))
+        if number < num_inputs:
+            read[number] = True
+        return number
+
+    todo = list(reversed(roots))
+    while todo:
+        x = todo[-1]
+        owner = x.owner
+        if id(x) in numbers or owner is None:
+            todo.pop()
+            if id(x) not in numbers:
+                lines.append(f"{number_of(x)} {text.leaf(x)}")
+            elif numbers[id(x)] < num_inputs:
+                read[numbers[id(x)]] = True
+            continue
+        missing = [operand for operand in owner.inputs if id(operand) not in numbers]
+        if missing:
+            todo += reversed(missing)
+        else:
+            todo.pop()
+            lines.append(text.node(owner, number_of))
+    return read
+
+
+def _mode(text, mode):
+    """What was chosen of rewriting and of compiling."""
+    from .linker import InlayLinker
+
+    linker, query = mode.linker, mode.provided_optimizer
+    if type(linker) is not InlayLinker or linker._scheduler is not None:
+        raise NotText(f"a linker {type(linker).__qualname__} of your own")
+    if mode.optdb is not ptm.optdb or type(query) is not RewriteDatabaseQuery:
+        raise NotText("a mode with rewrites of your own")
+    choices = linker.choices.given()
+    for name in ("dump", "verify"):
+        if choices.get(name) or os.environ.get(f"INLAY_{name.upper()}"):
+            raise NotText(f"a compilation that is to be looked at ({name})")
+    is_plain = all(isinstance(x, str | bool | int | dict) for x in choices.values())
+    if not is_plain or isinstance(choices.get("planner"), dict):
+        raise NotText("a function or offsets of yours that lay out its memory or chose what shares bytes")
+    return text.of([sorted(choices.items()), linker._allow_gc, *_query(text, query), *_query(text, mode._optimizer)])
+
+
+def _query(text, query):
+    if query.extra_rewrites:
+        raise NotText("a mode with rewrites of your own")
+    parts = [list(query.include), list(query.require), list(query.exclude)]  # in their order
+    return [*parts, float(query.position_cutoff), [(k, _query(text, q)) for k, q in query.subquery.items()]]
+
+
+# Settings that change nothing of a function of inlay's: where PyTensor's own compilers put what they make, what they
+# report, and the checks of other modes. Some of the values are found by starting a C compiler, when they are asked for.
+_OF_NO_EFFECT = (
+    "DebugMode__", "NanGuardMode__", "base_compiledir", "blas__", "cmodule__", "compile__", "compiledir",
+    "compiler_verbose", "cxx", "exception_verbosity", "gcc__", "gcc_version_str", "generated_src_dir", "lib__amdlibm", "mode", "nocleanup",
+    "numba__cache", "openmp", "print_", "profil", "traceback__", "unpickle_function", "vm__lazy",
+)  # fmt: skip
+
+
+def _compilers(text):
+    require_own_translations()
+    settings = [
+        (name, getattr(config, name)) for name in config._config_var_dict if not name.startswith(_OF_NO_EFFECT)
+    ]
+    variables = sorted(item for item in os.environ.items() if _is_read(item[0]))
+    return f"{_environment()}\n{text.of(settings)}\n{text.of(variables)}\n{registered_rewrites()}{registered_assumptions()}"
+
+
+def _is_read(name):
+    return name == "CC" or (name.startswith("INLAY_") and not name.startswith("INLAY_CACHE"))
+
+
+_of_process = {}
+
+
+def _environment():
+    """Which compilers there are, on which machine: found once."""
+    if "environment" not in _of_process:
+        found = _inlay.config()
+        cpu = getattr(getattr(np, "_core", None) or np.core, "_multiarray_umath").__cpu_features__
+        parts = [
+            platform.python_implementation(), sys.version, sys.platform, platform.machine(),
+            sorted(name for name, there in cpu.items() if there),
+            [found[k] for k in ("stable_abi", "backends", "blas_is_linked", "llvm")],
+            _stamps(os.path.dirname(_inlay.__file__)), _stamp(found["jit"]) if found["jit"] else None,
+        ]  # fmt: skip
+        _of_process["environment"] = repr(parts)
+    packages = [(name, _version(name)) for name in ("numpy", "scipy", *TRUSTED[:-1]) if name in sys.modules]
+    return f"{_of_process['environment']} {packages}"
+
+
+def _version(package):
+    """Of an installed package. The files of one that somebody works on are newer than its version says."""
+    if ("version", package) not in _of_process:
+        module = sys.modules[package]
+        folder = os.path.dirname(os.path.realpath(module.__file__))
+        installed = os.path.basename(os.path.dirname(folder)) in ("site-packages", "dist-packages")
+        _of_process["version", package] = getattr(module, "__version__", None), None if installed else _stamps(folder)
+    return _of_process["version", package]
+
+
+def _stamps(folder):
+    """Of all files of code in a folder, when they were written: what a new build changes."""
+    found = []
+    for path, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        found += [(name, _stamp(os.path.join(path, name))) for name in sorted(files) if name.endswith((".py", ".so"))]
+    if any(stamp[1] > _STARTED_NS for _, stamp in found if isinstance(stamp, tuple)):
+        raise NotText("a package whose files have changed since this process began")
+    return found
+
+
+def _stamp(path):
+    try:
+        found = os.stat(path)
+    except OSError:
+        return path
+    return found[stat.ST_SIZE], found.st_mtime_ns
