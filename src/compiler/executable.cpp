@@ -235,7 +235,8 @@ void require_functions(const Graph& graph, const CompileOptions& options) {
 Executable compile(const Graph& graph, const CompileOptions& options) {
   require_functions(graph, options);
   Program program = compile_program(graph, options_of(options));
-  return Executable(state_of(std::move(program.executable), options.host_functions,
+  runtime::Executable code = std::move(program.executable);
+  return Executable(state_of(std::move(code), options.host_functions,
                              std::make_shared<const EmittedProgram>(std::move(program)), nullptr));
 }
 

@@ -52,7 +52,7 @@ TEST_F(CppDoor, WritesOverNoArgument) {
     %r = reduce add %p [0] : f64
     return %r
   })"));
-  const std::vector<double> x = {0, 1, 2}, before = x, y = {1, 2, 3};
+  const std::vector<double> x = {0, 1, 2}, before = {0, 1, 2}, y = {1, 2, 3};
   const double once = f({x, y})[0].elements<double>()[0];
   EXPECT_EQ(x, before);
   EXPECT_EQ(f({x, y})[0].elements<double>()[0], once);

@@ -65,7 +65,8 @@ Executable Executable::from_bytes(std::span<const std::byte> bytes, std::string_
     return Executable(state_of(std::move(code), std::move(host_functions), nullptr, std::move(file)));
   }
   Program program = emit_again(*file);
-  return Executable(state_of(std::move(program.executable), std::move(host_functions),
+  runtime::Executable code = std::move(program.executable);
+  return Executable(state_of(std::move(code), std::move(host_functions),
                              std::make_shared<const EmittedProgram>(std::move(program)), nullptr, file->sections));
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from versions import OLD_PYTENSOR
 
 ROOT = Path(__file__).parents[2]
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
@@ -360,7 +361,9 @@ def test_a_pytensor_function_is_exported_with_its_constants(tmp_path):
     data = np.random.default_rng(1).normal(size=(40, 3))
     logp = -((data * x).sum(axis=1) ** 2).sum() / 2
     fn = pytensor.function([x], [logp, pytensor.grad(logp, x)], mode="INLAY")
-    with pytest.raises(ValueError, match="the function has no name"):
+    # PyTensor 2 calls it by the file and line where it was made.
+    why = "the function cannot be called as its program: .* is no C identifier" if OLD_PYTENSOR else "has no name"
+    with pytest.raises(ValueError, match=why):
         inlay.export(fn, tmp_path)
     inlay.export(fn, tmp_path, name="logp")
     point, value, gradient = np.array([0.1, -0.2, 0.3]), np.empty(()), np.empty(3)
