@@ -18,7 +18,7 @@ ARCHITECTURES = {"x86_64": ("X86-64", "ld-linux-x86-64.so.2"), "aarch64": ("AArc
 
 def allowed(architecture):
     return re.compile(
-        rf"inlay/([\w/]+)\.(py|pyi)|inlay/py\.typed|inlay/_inlay\.(abi3|cpython-311-{architecture}-linux-gnu)\.so"
+        rf"inlay/([\w/]+)\.(py|pyi)|inlay/py\.typed|inlay/pymc/bridgestan_c/\w+\.[ch]|inlay/_inlay\.(abi3|cpython-311-{architecture}-linux-gnu)\.so"
         r"|inlay/libinlay_jit\.so|inlay-[\d.]+\.dist-info/(METADATA|RECORD|WHEEL|entry_points\.txt|licenses/LICENSE|sboms/.*)"
     )
 

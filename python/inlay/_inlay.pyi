@@ -317,6 +317,11 @@ def parse(text: str, file_name: str = '<text>') -> Graph: ...
 def exported(text: str, file_name: str, name: str, kind: str, sizes: Mapping[str, int], bound: dict) -> list:
     """The name and the bytes of the header, and of the code."""
 
+def exported_library(parts: list, code: Mapping[str, str]) -> bytes:
+    """
+    The bytes of a shared library: of programs, and of C code that calls them.
+    """
+
 def wrong_export_name(name: str) -> str:
     """Why a function cannot have this name; empty: it can."""
 

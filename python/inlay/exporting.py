@@ -37,7 +37,7 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None):
     ... }''', "build", sizes={"n": 3})
     [PosixPath('build/twice.h'), PosixPath('build/twice.c')]
     """
-    text, file_name, default_name, arrays = _parts_of(fn)
+    text, file_name, default_name, arrays = parts_of(fn)
     if bound is not None:
         if not isinstance(fn, str):
             raise TypeError("bound= is for the text of a program: a function has its arrays")
@@ -53,7 +53,7 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None):
     return [folder / file for file, _ in files]
 
 
-def _parts_of(fn):
+def parts_of(fn):
     """The text, its file, how the function is called, and arrays by the names of bound parameters."""
     if isinstance(fn, str):
         return fn, "<text>", _inlay.parse(fn).name, {}

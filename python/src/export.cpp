@@ -47,11 +47,30 @@ nb::list exported_program(const std::string& text, const std::string& file_name,
   return out;
 }
 
+/// `parts`: (text, what errors call it, name, arrays by name) each; `code`: text by name of the file.
+nb::bytes exported_library_of(nb::list parts, const std::map<std::string, std::string>& code) {
+  LibraryRequest request;
+  for (nb::handle each : parts) {
+    const auto part = nb::cast<nb::tuple>(each);
+    LibraryRequest::Part& made = request.parts.emplace_back();
+    made.text = nb::cast<std::string>(part[0]);
+    made.file_name = nb::cast<std::string>(part[1]);
+    made.name = nb::cast<std::string>(part[2]);
+    made.bound = bound_arrays(parse(made.text, made.file_name), nb::cast<nb::dict>(part[3]));
+  }
+  for (const auto& [name, text] : code) request.code.push_back({name, text});
+  std::string made;
+  unless_interrupted([&] { made = exported_library(request); });
+  return nb::bytes(made.data(), made.size());
+}
+
 }  // namespace
 
 void bind_export(nb::module_& m) {
   m.def("exported", exported_program, "text"_a, "file_name"_a, "name"_a, "kind"_a, "sizes"_a, "bound"_a,
         "The name and the bytes of the header, and of the code.");
+  m.def("exported_library", exported_library_of, "parts"_a, "code"_a,
+        "The bytes of a shared library: of programs, and of C code that calls them.");
   m.def("wrong_export_name", wrong_export_name, "name"_a, "Why a function cannot have this name; empty: it can.");
 }
 

@@ -1,6 +1,7 @@
 #include "export/export.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backend/c/backend.h"
 #include "compiler/compile.h"
@@ -131,18 +132,6 @@ void check_all(const Graph& graph, const std::vector<BoundArray>& bound) {
   }
 }
 
-std::vector<c_backend::BoundElements> elements_of(const Graph& graph, const std::vector<BoundArray>& bound) {
-  std::vector<c_backend::BoundElements> out;
-  auto array = bound.begin();
-  for (std::size_t slot = 0; slot < graph.params.size(); ++slot) {
-    if (!graph.params[slot].bound) continue;
-    const int64_t count = product(graph.type(graph.params[slot].value).dims).constant();
-    out.push_back({static_cast<int>(slot), array->elements, count});
-    ++array;
-  }
-  return out;
-}
-
 /// Throws where code calls what is in no file.
 void require_complete(const Graph& graph, const std::vector<c_backend::NeededFunction>& needed,
                       std::string_view file_name) {
@@ -175,6 +164,119 @@ std::string bytes_text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+std::vector<BoundArray> checked_arrays(std::string_view text, std::string_view file_name,
+                                       const ExportRequest& request) {
+  if (const std::string wrong = wrong_export_name(request.name); !wrong.empty()) {
+    throw Error(ErrorCode::unknown_name, {}, str("an exported function cannot have this name: ", wrong));
+  }
+  return in_order(parse(text, file_name), request.bound);
+}
+
+Graph checked_graph(std::string_view text, std::string_view file_name, const FixedSizes& sizes,
+                    const std::vector<BoundArray>& bound) {
+  Graph graph = parse(text, file_name, fixed_sizes(parse(text, file_name), sizes, bound));
+  check_all(graph, bound);
+  for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
+  return graph;
+}
+
+Lowered lowered_for_c(const Graph& graph, Options options) {
+  options.backend = "c";
+  return lower(graph, options);
+}
+
+/// A program as its C file has it: sizes are fixed, arrays are there.
+struct Prepared {
+  Prepared(std::string_view text, std::string_view file_name, const ExportRequest& request)
+      : bound(checked_arrays(text, file_name, request)),
+        graph(checked_graph(text, file_name, request.sizes, bound)),
+        made(lowered_for_c(graph, request.options)),
+        interface(made, request.name) {}
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  /// `taken`: names that the file has beside those of the header.
+  std::string code(const std::string& declarations, const std::vector<c_backend::BoundElements>& elements,
+                   const std::vector<std::string>& taken, std::string_view file_name) const {
+    std::vector<std::string> names = interface.names();
+    names.insert(names.end(), taken.begin(), taken.end());
+    const c_backend::Source source = c_backend::source_of(made.kernels, made.plan,
+                                                          {.entry = interface.entry(),
+                                                           .declarations = declarations + std::string(kNoWarnings),
+                                                           .taken = names,
+                                                           .layout = interface.layout(),
+                                                           .supplies = true,
+                                                           .bound = elements});
+    require_complete(graph, source.needed, file_name);
+    return source.text + interface.functions();
+  }
+
+  const std::vector<BoundArray> bound;
+  const Graph graph;
+  const Lowered made;
+  const Interface interface;
+};
+
+std::vector<c_backend::BoundElements> elements_of(const Prepared& program) {
+  std::vector<c_backend::BoundElements> out;
+  auto array = program.bound.begin();
+  for (std::size_t slot = 0; slot < program.graph.params.size(); ++slot) {
+    const Param& param = program.graph.params[slot];
+    if (!param.bound) continue;
+    const int64_t count = product(program.graph.type(param.value).dims).constant();
+    out.push_back({static_cast<int>(slot), array->elements, count, {}});
+    ++array;
+  }
+  return out;
+}
+
+/// The functions that follow are for this library alone.
+constexpr std::string_view kHidden = "#ifdef __GNUC__\n#pragma GCC visibility push(hidden)\n#endif\n";
+constexpr std::string_view kSeen = "#ifdef __GNUC__\n#pragma GCC visibility pop\n#endif\n";
+
+/// Arrays that parts of a library read, each of them once, by names that all parts know.
+class SharedTables {
+ public:
+  void take(const Prepared& program, std::vector<c_backend::BoundElements>& elements) {
+    for (c_backend::BoundElements& each : elements) {
+      const DType dtype = program.graph.type(program.graph.params[static_cast<std::size_t>(each.slot)].value).dtype;
+      const auto num_bytes = static_cast<std::size_t>(each.count * size_bytes(dtype));
+      std::string bytes = num_bytes == 0 ? "" : std::string(static_cast<const char*>(each.elements), num_bytes);
+      const auto found = std::ranges::find(contents_, bytes);
+      each.table = name(static_cast<std::size_t>(found - contents_.begin()));
+      if (found == contents_.end()) contents_.push_back(std::move(bytes));
+    }
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < contents_.size(); ++i) out.push_back(name(i));
+    return out;
+  }
+
+  /// The file that defines them: as words of 8 bytes, whatever they are elsewhere.
+  std::string text() const {
+    std::string out = str("#include <stdint.h>\n", kHidden);
+    for (std::size_t i = 0; i < contents_.size(); ++i) {
+      std::vector<std::string> words;
+      for (std::size_t at = 0; at < contents_[i].size(); at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        std::memcpy(&word, contents_[i].data() + at, std::min(sizeof word, contents_[i].size() - at));
+        words.push_back(str("UINT64_C(", word, ")"));
+      }
+      if (words.empty()) words.emplace_back("0");
+      const std::string array = str("const uint64_t ", name(i), "[", words.size(), "]");
+      out += str("extern ", array, ";\n", array, " = {", join(words, ", "), "};\n");
+    }
+    return out;
+  }
+
+ private:
+  static std::string name(std::size_t i) { return str("inlay_array_", i); }
+
+  std::vector<std::string> contents_;
+};
+
 }  // namespace
 
 ExportKind export_kind_named(std::string_view name) {
@@ -190,38 +292,39 @@ std::string wrong_export_name(const std::string& name) {
 }
 
 Exported exported(std::string_view text, std::string_view file_name, const ExportRequest& request) {
-  if (const std::string wrong = wrong_export_name(request.name); !wrong.empty()) {
-    throw Error(ErrorCode::unknown_name, {}, str("an exported function cannot have this name: ", wrong));
-  }
-  const Graph as_written = parse(text, file_name);
-  const std::vector<BoundArray> bound = in_order(as_written, request.bound);
-  const Graph graph = parse(text, file_name, fixed_sizes(as_written, request.sizes, bound));
-  check_all(graph, bound);
-  for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
-
-  Options options = request.options;
-  options.backend = "c";
-  const Lowered made = lower(graph, options);
-  const Interface interface(made, request.name);
+  const Prepared program(text, file_name, request);
   const std::string header_name = request.name + ".h";
-  const std::string header = interface.header();
+  const std::string header = program.interface.header();
   const bool is_source = request.kind == ExportKind::c;
-  const c_backend::Source source = c_backend::source_of(
-      made.kernels, made.plan,
-      {.entry = interface.entry(),
-       .declarations = str(is_source ? str("#include \"", header_name, "\"\n") : header, kNoWarnings),
-       .taken = interface.names(),
-       .layout = interface.layout(),
-       .supplies = true,
-       .bound = elements_of(graph, bound)});
-  require_complete(graph, source.needed, file_name);
-  const std::string code = source.text + interface.functions();
+  const std::string code =
+      program.code(is_source ? str("#include \"", header_name, "\"\n") : header, elements_of(program), {}, file_name);
   const ExportedFile header_file{header_name, header};
   if (is_source) return {header_file, {request.name + ".c", code}};
   const bool is_shared = request.kind == ExportKind::shared;
   const auto product = is_shared ? c_backend::Product::shared : c_backend::Product::object;
   const std::string name = is_shared ? str("lib", request.name, ".so") : request.name + ".o";
   return {header_file, {name, bytes_text(c_backend::compiled(code, product))}};
+}
+
+std::string exported_library(const LibraryRequest& request) {
+  std::vector<c_backend::SourceFile> files;
+  for (const ExportedFile& file : request.code) files.push_back({file.name, file.bytes});
+  SharedTables tables;
+  for (const LibraryRequest::Part& part : request.parts) {
+    const Prepared program(part.text, part.file_name,
+                           {.name = part.name, .bound = part.bound, .options = request.options});
+    if (!program.interface.is_typed()) {
+      throw Error(ErrorCode::unsupported, {},
+                  str(part.file_name, " cannot be exported: some sizes are known only when it runs"));
+    }
+    std::vector<c_backend::BoundElements> elements = elements_of(program);
+    tables.take(program, elements);
+    files.push_back({part.name + ".h", str(kHidden, program.interface.header(), kSeen)});
+    files.push_back({part.name + ".c", program.code(str(kHidden, "#include \"", part.name, ".h\"\n"), elements,
+                                                    tables.names(), part.file_name)});
+  }
+  files.push_back({"inlay_arrays.c", tables.text()});
+  return bytes_text(c_backend::compiled(files, c_backend::Product::shared));
 }
 
 }  // namespace inlay

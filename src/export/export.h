@@ -36,6 +36,24 @@ struct ExportRequest {
 /// are none of the program's; and what reading and compiling throw.
 Exported exported(std::string_view text, std::string_view file_name, const ExportRequest& request);
 
+/// Programs, and C code that calls them, as one shared library.
+struct LibraryRequest {
+  struct Part {
+    std::string text;       // of a graph
+    std::string file_name;  // as errors call it
+    std::string name;       // of its functions in C, declared in NAME.h
+    std::vector<BoundArray> bound;
+  };
+  std::vector<Part> parts;
+  std::vector<ExportedFile> code;  // .c and .h
+  Options options;
+};
+
+/// Its bytes. Only functions of `code` that ask for it (default visibility) can be seen from outside, and arrays of the
+/// parts that are equal lie in it once. Throws as `exported` does, and Error(unsupported) for a part whose sizes are
+/// not all fixed.
+std::string exported_library(const LibraryRequest& request);
+
 /// Why a function cannot have this name; empty: it can.
 std::string wrong_export_name(const std::string& name);
 

@@ -190,7 +190,12 @@ void Interface::write_arena(Text& out) const {
 
 void Interface::write_codes(Text& out) const {
   const auto& sites = made_.kernels.sites;
-  if (sites.size() == 0) return;
+  if (sites.size() == 0) {
+    out.comment("No check of this program can fail.");
+    out.line("enum { ", name_, "_FAILED = ", kFirstSite, " };");
+    out.blank();
+    return;
+  }
   out.comment(str("Where a call fails at a site, ", entry(), "() returns INLAY_FAILED_AT_SITE and sets failure_site",
                   is_typed_ ? str(", and ", name_, "() returns the site's code") : "", ": ", name_,
                   "_FAILED + failure_site."));

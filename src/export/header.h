@@ -27,6 +27,8 @@ class Interface {
  public:
   Interface(const Lowered& made, const std::string& name);
 
+  /// Is every size fixed?
+  bool is_typed() const { return is_typed_; }
   /// The whole header.
   std::string header() const;
   /// The functions beside the entry.

@@ -3,7 +3,7 @@
 Blocks of one file run in their order, in one empty folder that has `.venv/bin`, and Python blocks in one namespace:
 
     python      runs; a block that begins with >>> is a session whose results are compared; `python executorch` runs in
-                tests/executorch
+                tests/executorch, and `python bridgestan` where that package is installed
     inlay       is read and checked by `inlay opt`; the word after `inlay` is the file that later blocks find it in
     c           is the file that it names, for the console blocks that follow, and for reading only where it names none
     console     lines that begin with `$ ` run in bash, and what they print is compared where the block shows it; where it
@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import inlay.pytensor
@@ -178,7 +179,7 @@ def test_blocks(path, tmp_path, monkeypatch):
     namespace = start_namespace()
     for block in blocks(path):
         if block.tag == "python":
-            if block.name != "executorch":
+            if block.name != "executorch" and (block.name != "bridgestan" or find_spec("bridgestan")):
                 run_python(block, path, namespace)
         elif block.tag == "inlay":
             run_inlay(block, tmp_path)

@@ -38,6 +38,7 @@ struct BoundElements {
   int slot = -1;
   const void* elements = nullptr;
   int64_t count = 0;
+  std::string table;  // where another file of the library has them, by this name; empty: they are written here
 };
 
 struct SourceOptions {
@@ -74,8 +75,15 @@ enum class Product : uint8_t {
   shared,  // likewise a library, which has all but the C library
 };
 
+struct SourceFile {
+  std::string name;  // gradient.c; each .c is compiled, and finds the others by #include "..."
+  std::string text;
+};
+
 /// By $CC (which may have flags: "ccache gcc") or cc, with $INLAY_CFLAGS behind our own flags. In a folder of its own
-/// below $TMPDIR that is removed again, whatever happens. Throws as `emit` does.
+/// below $TMPDIR that is removed again, whatever happens. Several sources make a shared library only. Throws as `emit`
+/// does.
+std::vector<std::byte> compiled(const std::vector<SourceFile>& files, Product product);
 std::vector<std::byte> compiled(const std::string& source, Product product);
 
 /// Why the function of a source cannot have this name; empty: it can.

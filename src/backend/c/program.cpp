@@ -162,6 +162,11 @@ const BoundElements* ProgramText::bound_elements(BufferId buffer) const {
 
 std::string ProgramText::bound_table(BufferId buffer, const BoundElements& bound) {
   const DType dtype = program.buffers[buffer].dtype;
+  if (!bound.table.empty()) {
+    use_type(needs, dtype);
+    tables.line("extern const ", memory_type(dtype), " ", bound.table, "[];");
+    return bound.table;
+  }
   const auto* bytes = static_cast<const std::byte*>(bound.elements);
   std::vector<std::string> elements;
   for (int64_t i = 0; i < bound.count; ++i) {

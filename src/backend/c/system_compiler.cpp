@@ -85,7 +85,9 @@ void write_file(const std::string& path, const std::string& text) {
 /// working memory. Loops become vectors (gcc 12 makes none at -O2 that need a loop for the rest; INLAY_SIMD marks those
 /// that may) of the processor that runs them, where that is known; the object, which inlay loads itself, has no stack
 /// protector to resolve and no tables for exceptions, which it never meets.
-std::vector<std::string> command_for(const PrivateFolder& folder, Product product) {
+/// A library keeps the names that it exports, and no others.
+std::vector<std::string> command_for(const PrivateFolder& folder, const std::vector<SourceFile>& files,
+                                     Product product) {
   std::vector<std::string> command = compiler();
   for (const char* flag :
        {"-std=c99", "-O2", "-ftree-vectorize", "-fPIC", "-fopenmp-simd", "-DINLAY_SIMD", "-ffp-contract=off",
@@ -98,9 +100,13 @@ std::vector<std::string> command_for(const PrivateFolder& folder, Product produc
   if (product == Product::shared) {  // nothing of the compiler's own that runs when it is loaded
     command.back() = "-shared";
     command.emplace_back("-nostartfiles");
+    command.emplace_back("-s");
   }
   for (std::string& flag : words_of(std::getenv("INLAY_CFLAGS"))) command.push_back(std::move(flag));
-  command.insert(command.end(), {folder.file("program.c"), "-o", folder.file("program.o")});
+  for (const SourceFile& file : files) {
+    if (file.name.ends_with(".c")) command.push_back(folder.file(file.name.c_str()));
+  }
+  command.insert(command.end(), {"-o", folder.file("program.o")});
   if (product == Product::shared) command.emplace_back("-lm");
   return command;
 }
@@ -165,9 +171,13 @@ bool has_compiler() {
 }
 
 std::vector<std::byte> compiled(const std::string& source, Product product) {
+  return compiled(std::vector<SourceFile>{{"program.c", source}}, product);
+}
+
+std::vector<std::byte> compiled(const std::vector<SourceFile>& files, Product product) {
   const PrivateFolder folder;
-  write_file(folder.file("program.c"), source);
-  const std::vector<std::string> command = command_for(folder, product);
+  for (const SourceFile& file : files) write_file(folder.file(file.name.c_str()), file.text);
+  const std::vector<std::string> command = command_for(folder, files, product);
   const int status = run(command, folder.file("messages"));
   if (status < 0) {
     throw Error(ErrorCode::unsupported, {},
