@@ -51,15 +51,19 @@ class CachedMaker:
         self._maker = None
         self._file = self._looked_for()
         if self._file is None:
-            self._maker = pickles.FunctionMaker(inputs, outputs, mode, **options)
+            self._made()
 
     def __getattr__(self, name):
         """What else a maker has: it is made for that."""
         if name.startswith("_"):
             raise AttributeError(name)
+        return getattr(self._made(), name)
+
+    def _made(self):
+        """PyTensor's own maker, made when it is needed first."""
         if self._maker is None:
             self._maker = pickles.FunctionMaker(*self._given, **self._options)
-        return getattr(self._maker, name)
+        return self._maker
 
     def create(self, input_storage=None, storage_map=None):
         """`input_storage`: what older versions of PyTensor give, the values that the inputs have."""
@@ -67,9 +71,7 @@ class CachedMaker:
         fn = self._restored() if self._file is not None and is_usual else None
         if fn is not None:
             return fn
-        if self._maker is None:
-            self._maker = pickles.FunctionMaker(*self._given, **self._options)
-        fn = self._maker.create(input_storage, storage_map)
+        fn = self._made().create(input_storage, storage_map)
         if is_usual:
             self._keep(fn)
         return fn
