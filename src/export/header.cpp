@@ -55,7 +55,8 @@ Interface::Interface(const Lowered& made, const std::string& name)
       has_numbers_(
           std::ranges::any_of(made.kernels.sites, [](const auto& site) { return !is_own(site) && has_braces(site); })) {
   for (const std::string_view word : kCppWords) variables_.reserve(std::string(word));
-  for (const char* own : {"arena", "params", "outputs", "segments", "code", "numbers", "InlayCall"}) variables_.reserve(own);
+  for (const char* own : {"arena", "params", "outputs", "segments", "code", "numbers", "InlayCall"})
+    variables_.reserve(own);
   for (const std::string& fixed : fixed_names()) variables_.reserve(fixed);
   add_params();
   add_outputs();
