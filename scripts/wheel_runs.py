@@ -1,7 +1,8 @@
 """Installs a wheel into fresh environments, and runs it there: scripts/wheel_runs.py WHEEL [NAME...]
 
-    numpy    with NumPy alone: a program, its import's time and memory, no LLVM before the first compilation, and
-             linear algebra without SciPy
+    numpy    with NumPy alone: a program, its import's memory, no LLVM before the first compilation, and linear algebra
+             without SciPy
+    import   how long importing it takes: a figure, which says nothing of an emulated processor
     damaged  the same with a code generator that is missing, cut short or something else, with a SciPy that is too old, and
              in a folder where nobody may write
     programs the program tests, by the wheel's own tool: where the repository has them
@@ -210,9 +211,9 @@ def run_programs(python):
 def main(wheel, *names):
     wheel = pathlib.Path(wheel).resolve()
     if not names or "numpy" in names:
-        python = environment("numpy", wheel, ["numpy"])
-        run(python, NUMPY)
-        run(python, IMPORT_MS)
+        run(environment("numpy", wheel, ["numpy"]), NUMPY)
+    if not names or "import" in names:
+        run(environment("numpy", wheel, ["numpy"]), IMPORT_MS)
     if not names or "damaged" in names:
         run(environment("numpy", wheel, ["numpy"]), DAMAGED)
     if not names or "programs" in names:

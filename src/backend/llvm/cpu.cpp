@@ -63,20 +63,6 @@ const CpuLevel& level_of(std::string_view features) {
   return *std::ranges::find(kLevels, vector_bytes(features), &CpuLevel::vector_bytes);
 }
 
-std::vector<std::string> needs_of(std::string_view features) {
-  std::vector<std::string> out = cpu_features();
-#if !defined(__aarch64__)
-  const int bytes = vector_bytes(features);
-  std::erase_if(out, [&](const std::string& name) {
-    const bool is_wide = name.starts_with("avx512");
-    const bool is_vex = name.starts_with("avx") || name == "fma" || name == "f16c" || name == "vaes" ||
-                        name == "vpclmulqdq" || name == "xop" || name == "fma4";
-    return (is_wide && bytes < 64) || (is_vex && bytes < 32) || !leaves(features, {name});
-  });
-#endif
-  return out;
-}
-
 std::string level_names() {
   return join(kLevels, ", ", [](const CpuLevel& level) { return level.name; });
 }
@@ -87,6 +73,8 @@ std::string_view architecture() { return "aarch64"; }
 int vector_bytes(std::string_view /*features*/) { return 16; }
 
 int vector_math_lanes(std::string_view /*features*/) { return 2; }
+
+std::vector<std::string> needs_of(std::string_view /*features*/) { return cpu_features(); }
 #else
 std::string_view architecture() { return "x86-64"; }
 
@@ -105,6 +93,18 @@ int vector_math_lanes(std::string_view features) {
   const int bytes = vector_bytes(features);
   const bool has_fma = __builtin_cpu_supports("fma") && leaves(features, {"fma"});
   return bytes == 64 ? 8 : bytes == 32 && has_fma ? 4 : 2;
+}
+
+std::vector<std::string> needs_of(std::string_view features) {
+  std::vector<std::string> out = cpu_features();
+  const int bytes = vector_bytes(features);
+  std::erase_if(out, [&](const std::string& name) {
+    const bool is_wide = name.starts_with("avx512");
+    const bool is_vex = name.starts_with("avx") || name == "fma" || name == "f16c" || name == "vaes" ||
+                        name == "vpclmulqdq" || name == "xop" || name == "fma4";
+    return (is_wide && bytes < 64) || (is_vex && bytes < 32) || !leaves(features, {name});
+  });
+  return out;
 }
 #endif
 
