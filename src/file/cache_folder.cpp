@@ -61,21 +61,27 @@ void for_each_file(const fs::path& folder, const Act& act) {
 fs::path cache_folder() {
   const std::string_view given = variable("INLAY_CACHE");
   if (given == "0") return {};
+  // A shell has said what ~ is, but not a program that sets the variable.
+  if (const std::string_view home = variable("HOME"); given.starts_with("~/") && !home.empty())
+    return fs::path(home) / given.substr(2);
   if (!given.empty()) return given;
   const fs::path caches = users_caches();
   return caches.empty() ? fs::path() : caches / "inlay";
 }
 
-int64_t cache_limit_bytes() {
+std::optional<int64_t> given_cache_limit_bytes() {
   const std::string_view text = variable("INLAY_CACHE_SIZE");
+  if (text.empty()) return kCacheBytes;
   int64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || number < 0) return kCacheBytes;
+  if (failure != std::errc() || number < 0) return std::nullopt;
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
-  if (shift < 0 || number > std::numeric_limits<int64_t>::max() >> shift) return kCacheBytes;
+  if (shift < 0 || number > std::numeric_limits<int64_t>::max() >> shift) return std::nullopt;
   return number << shift;
 }
+
+int64_t cache_limit_bytes() { return given_cache_limit_bytes().value_or(kCacheBytes); }
 
 std::vector<CacheEntry> cache_entries(const fs::path& folder) {
   std::vector<CacheEntry> entries;

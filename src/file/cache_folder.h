@@ -3,6 +3,7 @@
 // and takes them is the API that compiled them; here is where they lie, and how many may.
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,15 @@ namespace inlay::file {
 
 inline constexpr int64_t kCacheBytes = int64_t{512} << 20;  // at most, where INLAY_CACHE_SIZE does not say
 
-/// INLAY_CACHE, or `inlay` in the user's folder for caches. Empty where there is none: INLAY_CACHE=0, or nothing says
-/// where the user's folders are.
+/// INLAY_CACHE, in which ~/ is the user's folder, or `inlay` in the user's folder for caches. Empty where there is
+/// none: INLAY_CACHE=0, or nothing says where the user's folders are.
 std::filesystem::path cache_folder();
 
-/// INLAY_CACHE_SIZE, a number of bytes, or of K, M or G of them; kCacheBytes where that is no such number.
+/// INLAY_CACHE_SIZE, a number of bytes, or of K, M or G of them; kCacheBytes where it is not set. None: it is no such
+/// number.
+std::optional<int64_t> given_cache_limit_bytes();
+
+/// The same, and kCacheBytes for what is no such number: compiling is not the place to say so.
 int64_t cache_limit_bytes();
 
 /// The ending of an entry's name, behind 32 digits of the hash of its key.

@@ -40,6 +40,10 @@ TEST(CacheFolder, IsWhatTheVariablesSay) {
     EXPECT_EQ(cache_folder(), "/somewhere/else");
   }
   {
+    const Variable cache("INLAY_CACHE", "~/kept/here");
+    EXPECT_EQ(cache_folder(), "/home/somebody/kept/here");
+  }
+  {
     const Variable cache("INLAY_CACHE", "0");
     EXPECT_TRUE(cache_folder().empty());
   }
@@ -64,8 +68,12 @@ TEST(CacheFolder, HasASizeInBytesOrInUnits) {
   EXPECT_EQ(limit_of("1000"), 1000);
   EXPECT_EQ(limit_of("3K"), 3072);
   EXPECT_EQ(limit_of("2G"), int64_t{2} << 30);
-  for (const char* wrong : {"", "much", "-1", "3T", "3 M", "9999999999999999G"})
+  EXPECT_EQ(limit_of(""), kCacheBytes);
+  for (const char* wrong : {"much", "-1", "3T", "3 M", "9999999999999999G"}) {
     EXPECT_EQ(limit_of(wrong), kCacheBytes);
+    const Variable size("INLAY_CACHE_SIZE", wrong);
+    EXPECT_EQ(given_cache_limit_bytes(), std::nullopt);
+  }
 }
 
 class CacheEntries : public testing::Test {

@@ -1,4 +1,5 @@
 // inlay cache
+#include <cstdlib>
 #include <iostream>
 
 #include "commands.h"
@@ -30,10 +31,15 @@ int cache(const CacheCommand& command) {
       throw Error(ErrorCode::invalid_file, {}, str(left.front().path.string(), ": cannot be removed"));
     return kDone;
   }
+  const auto limit_bytes = file::given_cache_limit_bytes();
+  if (!limit_bytes)
+    throw Error(ErrorCode::unknown_name, {},
+                str("INLAY_CACHE_SIZE=", std::getenv("INLAY_CACHE_SIZE"),
+                    " is neither a number of bytes nor one of K, M or G: what compiles goes by ", file::kCacheBytes));
   const auto entries = file::cache_entries(folder);
   std::cout << "folder   " << folder.string() << "\n"
             << "entries  " << entries.size() << "\n"
-            << "bytes    " << total_bytes(entries) << " of " << file::cache_limit_bytes() << "\n";
+            << "bytes    " << total_bytes(entries) << " of " << *limit_bytes << "\n";
   return kDone;
 }
 

@@ -156,10 +156,10 @@ def _environment():
             platform.python_implementation(), sys.version, sys.platform, platform.machine(),
             sorted(name for name, there in cpu.items() if there),
             [found[k] for k in ("stable_abi", "backends", "blas_is_linked", "llvm")],
-            _stamps(os.path.dirname(_inlay.__file__)), _stamp(found["jit"]) if found["jit"] else None,
+            _stamp(_inlay.__file__), _stamp(found["jit"]) if found["jit"] else None,
         ]  # fmt: skip
         _of_process["environment"] = repr(parts)
-    packages = [(name, _version(name)) for name in ("numpy", "scipy", *TRUSTED[:-1]) if name in sys.modules]
+    packages = [(name, _version(name)) for name in ("numpy", "scipy", *TRUSTED) if name in sys.modules]
     return f"{_of_process['environment']} {packages}"
 
 

@@ -43,6 +43,8 @@ def registered_assumptions():
 
 
 def _said(x):
+    if type(x) is types.FunctionType and (name := _name_of_code(x)):  # most are
+        return name
     if isinstance(x, dict):
         return f"{{{','.join(f'{_said(k)}:{_said(v)}' for k, v in x.items())}}}"
     if isinstance(x, tuple | list):
@@ -107,11 +109,17 @@ def _registered():
         found.append(repr(sorted(getattr(database, "__position__", {}).items())))
         inner = [getattr(database, "db", None)]
         for name, rewriters in database.__db__.items():
-            if rewriters:  # a query leaves empty ones behind
+            here = list(rewriters)
+            if here:  # a query leaves empty ones behind
                 found.append(name)
-                found += rewriters
-                found += [_added_to(x) for x in rewriters if getattr(x, "external_simplifiers", None)]
-                inner += [x for x in rewriters if RewriteDatabase in type(x).__mro__]
+                found += here
+            for x in here:
+                if type(x) is FromFunctionNodeRewriter:  # most are, and have neither
+                    continue
+                if getattr(x, "external_simplifiers", None):
+                    found.append(_added_to(x))
+                if RewriteDatabase in type(x).__mro__:
+                    inner.append(x)
         databases += [x for x in dict.fromkeys(inner) if x is not None and x not in databases]
     return found
 
@@ -169,7 +177,7 @@ class _RewriteText(Text):
     def _rewriter(self, x):
         _require_trusted(x)
         if type(x) is FromFunctionNodeRewriter:  # most are, and all else that they hold is of no effect
-            return f"rewriter{self._held(x, 'fn', x.fn)}"
+            return _name_of_code(x.fn) or f"rewriter{self._held(x, 'fn', x.fn)}"
         held = [(k, v) for k, v in vars(x).items() if k not in _OF_NO_EFFECT and not k.startswith("__")]
         said = ",".join([f"{k}={self._held(x, k, v)}" for k, v in held])
         return f"{type(x).__module__}.{type(x).__qualname__}({said})"
