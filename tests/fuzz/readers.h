@@ -15,12 +15,14 @@ std::string try_kernel_text(std::string_view bytes);
 std::string try_npy(std::string_view bytes);
 /// The file of `inlay plan`: reads, writes and reads again; then a planner lays out what it asks for.
 std::string try_csv(std::string_view bytes);
+/// Numbers that a client of BridgeStan gives, in C: reads, and so does another reader where it understands the text.
+std::string try_json(std::string_view bytes);
 
 struct Reader {
   const char* name;
   std::string (*attempt)(std::string_view bytes);
 };
 inline constexpr Reader kReaders[] = {
-    {"graph", try_graph_text}, {"kernels", try_kernel_text}, {"npy", try_npy}, {"csv", try_csv}};
+    {"graph", try_graph_text}, {"kernels", try_kernel_text}, {"npy", try_npy}, {"csv", try_csv}, {"json", try_json}};
 
 }  // namespace inlay::fuzz

@@ -1,4 +1,4 @@
-// Programs, kernels, .npy and .csv files with bytes changed: the readers understand them or say what is wrong.
+// Programs, kernels, .npy, .csv and JSON files with bytes changed: the readers understand them or say what is wrong.
 //
 // A second long; INLAY_FUZZ_SECONDS=3600 makes it an hour. INLAY_FUZZ_SEED=17 begins with the change that a failure
 // named.
