@@ -22,10 +22,6 @@ std::span<const std::byte> as_bytes(const std::string& text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-Error cannot(const char* what, const std::filesystem::path& path, const std::string& why) {
-  return {ErrorCode::invalid_file, {}, str(path.string(), " cannot be ", what, ": ", why)};
-}
-
 void require_functions(const runtime::Object& object, std::span<const HostFunction> functions) {
   for (std::size_t i = 0; i < object.host_calls.size(); ++i) {
     const runtime::HostCallSpec& call = object.host_calls[i];
@@ -72,8 +68,7 @@ Executable Executable::from_bytes(std::span<const std::byte> bytes, std::string_
 
 void Executable::save(const std::filesystem::path& path) const {
   const std::vector<std::byte> bytes = to_bytes();
-  const std::error_code failure = write_whole_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  if (failure) throw cannot("written", path, failure.message());
+  save_whole_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 Executable Executable::load(const std::filesystem::path& path, std::vector<HostFunction> host_functions) {
@@ -85,7 +80,10 @@ Executable Executable::load(const std::filesystem::path& path, std::vector<HostF
   } catch (const std::ios_base::failure&) {  // a directory
     in.setstate(std::ios::badbit);
   }
-  if (!in) throw cannot("read", path, errno ? std::generic_category().message(errno) : "reading failed");
+  if (!in)
+    throw Error(
+        ErrorCode::invalid_file, {},
+        str(path.string(), " cannot be read: ", errno ? std::generic_category().message(errno) : "reading failed"));
   return from_bytes(as_bytes(text), path.string(), std::move(host_functions));
 }
 

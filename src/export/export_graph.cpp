@@ -6,15 +6,6 @@
 #include "support/whole_file.h"
 
 namespace inlay {
-namespace {
-
-void write(const std::filesystem::path& path, const std::string& bytes) {
-  const std::error_code failure = write_whole_file(path, bytes);
-  if (!failure) return;
-  throw Error(ErrorCode::invalid_file, {}, str(path.string(), " cannot be written: ", failure.message()));
-}
-
-}  // namespace
 
 void Exported::save(const std::filesystem::path& folder) const {
   std::error_code failure;
@@ -23,8 +14,8 @@ void Exported::save(const std::filesystem::path& folder) const {
     throw Error(ErrorCode::invalid_file, {},
                 str("the folder ", folder.string(), " cannot be made: ", failure.message()));
   }
-  write(folder / header.name, header.bytes);
-  write(folder / code.name, code.bytes);
+  save_whole_file(folder / header.name, header.bytes);
+  save_whole_file(folder / code.name, code.bytes);
 }
 
 Exported exported(const Graph& graph, const ExportOptions& options) {

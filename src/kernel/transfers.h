@@ -1,8 +1,9 @@
 #pragma once
-// Transfers: what brings all of a temporary, unchanged, to a region of another buffer, a slot of a concat, a slice of
-// an update, an output.
+// Transfers: what brings each element of a temporary to its place in a region of another buffer: a slot of a concat, a
+// slice of an update, an output.
 //
-// Such a value can be computed where it is brought. The transfer would then write what is there already.
+// A value that is brought unchanged can be computed there, and the transfer would write what is there already. One from
+// whose elements others are made, one from one, can lie there until they are written over it.
 #include <optional>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct Transfer {
 };
 
 /// Returns the transfer that a store of a stage makes of what the statement `origin` loads, or also stores, to a
-/// temporary; none if it is no transfer. Both use one register.
+/// temporary; none if it is no transfer. Whether the register that is stored is the one that was loaded, or was made of
+/// it, is for the caller to ask.
 std::optional<Transfer> transfer_of(const KernelProgram& program, StepId step, int stage, int origin, int store);
 
 /// Returns all transfers, in program order.

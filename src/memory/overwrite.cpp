@@ -20,27 +20,27 @@ OverwriteQuestions::OverwriteQuestions(const KernelProgram& program, const Kerne
     for (int i = 0; i < static_cast<int>(statements.size()); ++i) {
       const Statement& s = statements[i];
       if (!s.has_place() || (!s.is_write() && s.kind != Statement::Kind::load)) continue;
-      Uses& uses = uses_[kernel::root_of(program, s.buffer)];
-      (s.is_write() ? uses.writes : uses.loads).push_back({stage, i, &s});
+      Accesses& accesses = accesses_[kernel::root_of(program, s.buffer)];
+      (s.is_write() ? accesses.writes : accesses.loads).push_back({stage, i, &s});
     }
   }
   for (const KernelOutput& output : kernel.outputs) {
     if (output.start.kind == Start::Kind::keep) continue;
     const BufferId root = kernel::root_of(program, output.buffer);
-    if (Uses& uses = uses_[root]; !uses.start) uses.start = &output.start;
+    if (Accesses& accesses = accesses_[root]; !accesses.start) accesses.start = &output.start;
     if (output.start.kind != Start::Kind::copy) continue;
-    uses_[kernel::root_of(program, output.start.source)].copied_into.push_back(root);
+    accesses_[kernel::root_of(program, output.start.source)].copied_into.push_back(root);
   }
 }
 
-const OverwriteQuestions::Uses& OverwriteQuestions::uses_of(BufferId root) const {
-  static const Uses kNone;
-  const auto found = uses_.find(root);
-  return found == uses_.end() ? kNone : found->second;
+const OverwriteQuestions::Accesses& OverwriteQuestions::accesses_of(BufferId root) const {
+  static const Accesses kNone;
+  const auto found = accesses_.find(root);
+  return found == accesses_.end() ? kNone : found->second;
 }
 
 std::string OverwriteQuestions::why_not(BufferId operand, BufferId output) const {
-  const Uses &from = uses_of(operand), &to = uses_of(output);
+  const Accesses &from = accesses_of(operand), &to = accesses_of(output);
   if (!from.writes.empty() && !is_made_first(from, to)) return "is written by the same kernel";
   // Another output that begins as a copy of the operand reads it before the first stage, but perhaps after other
   // starts.
@@ -59,21 +59,21 @@ std::string OverwriteQuestions::why_not(BufferId operand, BufferId output) const
 
 std::string OverwriteQuestions::why_not_in_part(const kernel::Transfer& transfer) const {
   const Touch write{transfer.stage, transfer.store, &kernel_.stages[transfer.stage].statements[transfer.store]};
-  const bool is_late = std::ranges::any_of(uses_of(transfer.source).loads,
+  const bool is_late = std::ranges::any_of(accesses_of(transfer.source).loads,
                                            [&](const Touch& load) { return may_follow(load, write, transfer.offset); });
   return is_late ? "is read where it would be overwritten" : "";
 }
 
-bool OverwriteQuestions::may_fill_part(BufferId output, const memory::Uses& uses) const {
-  const Uses& here = uses_of(output);
+bool OverwriteQuestions::may_fill_part(BufferId output, const Uses& uses) const {
+  const Accesses& here = accesses_of(output);
   return here.writes.size() > 1 || here.start || uses.writes.size() > 1;
 }
 
 std::vector<kernel::Transfer> OverwriteQuestions::transfers(kernel::StepId step, BufferId operand,
                                                             BufferId output) const {
   std::vector<kernel::Transfer> out;
-  for (const Touch& load : uses_of(operand).loads) {
-    for (const Touch& write : uses_of(output).writes) {
+  for (const Touch& load : accesses_of(operand).loads) {
+    for (const Touch& write : accesses_of(output).writes) {
       if (load.stage != write.stage) continue;
       auto transfer = kernel::transfer_of(program_, step, load.stage, load.statement, write.statement);
       if (transfer) out.push_back(*std::move(transfer));
@@ -83,13 +83,13 @@ std::vector<kernel::Transfer> OverwriteQuestions::transfers(kernel::StepId step,
 }
 
 /// Does the kernel put something else into the output before its first stage?
-bool OverwriteQuestions::is_started(const Uses& output, BufferId operand) const {
+bool OverwriteQuestions::is_started(const Accesses& output, BufferId operand) const {
   return output.start &&
          (output.start->kind == Start::Kind::fill || kernel::root_of(program_, output.start->source) != operand);
 }
 
 /// Does the kernel make all of the operand itself, for its own later stages, before it touches the output?
-bool OverwriteQuestions::is_made_first(const Uses& operand, const Uses& output) const {
+bool OverwriteQuestions::is_made_first(const Accesses& operand, const Accesses& output) const {
   if (!kernel_.outer.empty()) return false;
   const Touch& made = operand.writes.front();
   const auto precedes = [&](const std::vector<Touch>& touches) {

@@ -31,7 +31,7 @@ class OverwriteQuestions {
   std::string why_not_in_part(const kernel::Transfer& transfer) const;
 
   /// May a write of the kernel fill only a part of the output, which `uses` it? Else it has one write, of all of it.
-  bool may_fill_part(kernel::BufferId output, const memory::Uses& uses) const;
+  bool may_fill_part(kernel::BufferId output, const Uses& uses) const;
 
   /// The transfers by which what is computed of each element of the operand comes to a region of the output.
   std::vector<kernel::Transfer> transfers(kernel::StepId step, kernel::BufferId operand, kernel::BufferId output) const;
@@ -46,15 +46,15 @@ class OverwriteQuestions {
     }
   };
   /// The kernel's accesses of the bytes of a root.
-  struct Uses {
+  struct Accesses {
     std::vector<Touch> loads, writes;           // in order
     const kernel::Start* start = nullptr;       // its contents before the first stage
     std::vector<kernel::BufferId> copied_into;  // the roots that begin as copies
   };
 
-  const Uses& uses_of(kernel::BufferId root) const;
-  bool is_started(const Uses& output, kernel::BufferId operand) const;
-  bool is_made_first(const Uses& operand, const Uses& output) const;
+  const Accesses& accesses_of(kernel::BufferId root) const;
+  bool is_started(const Accesses& output, kernel::BufferId operand) const;
+  bool is_made_first(const Accesses& operand, const Accesses& output) const;
   bool may_read_overwritten(const Touch& load, const Touch& write) const;
   bool may_follow(const Touch& load, const Touch& write, const Dim& offset = 0) const;
   bool are_disjoint(const Touch& a, const Touch& b) const;
@@ -67,7 +67,7 @@ class OverwriteQuestions {
 
   const kernel::KernelProgram& program_;
   const kernel::Kernel& kernel_;
-  std::unordered_map<kernel::BufferId, Uses> uses_;
+  std::unordered_map<kernel::BufferId, Accesses> accesses_;
 };
 
 }  // namespace inlay::memory

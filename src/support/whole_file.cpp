@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "support/error.h"
 #include "support/str.h"
 
 namespace inlay {
@@ -54,6 +55,11 @@ std::error_code write_whole_file(const fs::path& path, std::string_view bytes) {
   std::error_code stays;
   if (replaces && failure) fs::remove(part, stays);
   return failure;
+}
+
+void save_whole_file(const fs::path& path, std::string_view bytes) {
+  if (const std::error_code failure = write_whole_file(path, bytes))
+    throw Error(ErrorCode::invalid_file, {}, str(path.string(), " cannot be written: ", failure.message()));
 }
 
 }  // namespace inlay

@@ -10,4 +10,7 @@ namespace inlay {
 /// or a device, is written directly.)
 std::error_code write_whole_file(const std::filesystem::path& path, std::string_view bytes);
 
+/// The same for a file that a user asked for; throws Error(invalid-file).
+void save_whole_file(const std::filesystem::path& path, std::string_view bytes);
+
 }  // namespace inlay
