@@ -1,6 +1,7 @@
 #include "backend/c/backend.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "backend/c/emit.h"
 #include "backend/c/header_names.h"
@@ -53,9 +54,12 @@ std::string wrong_entry_name(const std::string& name) {
   return {};
 }
 
+/// A judge of the sources that exported code has: program tests run them in this process.
+static bool is_asked_to_supply() { return std::getenv("INLAY_C_ALONE") != nullptr; }
+
 EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan) {
   EmitResult result;
-  result.source = source_of(program, plan).text;
+  result.source = source_of(program, plan, {.supplies = is_asked_to_supply()}).text;
   result.object = compiled(result.source, Product::here);
   result.entry = kEntry;
   return result;

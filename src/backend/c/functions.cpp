@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "backend/c/backend.h"
+#include "backend/c/library_functions.h"
 #include "backend/c/math_items.h"
 #include "backend/c/sources.h"
 #include "backend/c/standard_functions.h"
@@ -63,19 +64,26 @@ class MathInOrder {
 };
 
 /// A blank line between two things, and none within.
+std::vector<Function> written_in(std::string_view source) {
+  std::vector<Function> out;
+  while (!source.empty()) {
+    const std::size_t end = source.find("\n\n");
+    const std::string_view text = source.substr(0, end);
+    source.remove_prefix(end == std::string_view::npos ? source.size() : end + 2);
+    const std::string_view code = code_of(text);
+    if (code.empty() || code.front() == '#') continue;
+    out.push_back({name_of(code), std::string(text.substr(0, text.find_last_not_of('\n') + 1)), {}});
+  }
+  return out;
+}
+
 std::vector<Function> read_functions() {
   std::vector<Function> out = MathInOrder().read();
   const std::size_t num_math = out.size();
-  for (std::string_view source : kSources) {
-    while (!source.empty()) {
-      const std::size_t end = source.find("\n\n");
-      const std::string_view text = source.substr(0, end);
-      source.remove_prefix(end == std::string_view::npos ? source.size() : end + 2);
-      const std::string_view code = code_of(text);
-      if (code.empty() || code.front() == '#') continue;
-      out.push_back({name_of(code), std::string(text.substr(0, text.find_last_not_of('\n') + 1)), {}});
-    }
-  }
+  const auto add = [&](const std::vector<Function>& more) { out.insert(out.end(), more.begin(), more.end()); };
+  for (std::string_view source : kSources) add(written_in(source));
+  for (std::string_view source : kMatrixSources) add(for_fields(written_in(source)));
+  add(for_ordered(written_in(kRowSource)));
   std::unordered_set<std::string> before;
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (i >= num_math) {

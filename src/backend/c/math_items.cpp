@@ -20,24 +20,10 @@ constexpr Word kOneLane[] = {
     {"vd", "double"}, {"vi", "int64_t"}, {"vf", "float"},      {"vfi", "int32_t"},
     {"Lanes", "int"}, {"LanesF", "int"}, {"INLAY_LANES", "1"}, {"INLAY_INLINE", "static inline"}};
 
-/// With `instead` of each word.
-template <class Instead>
-std::string with_words(std::string_view text, const Instead& instead) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
-    out += instead(text.substr(i, end - i));
-    if (end < text.size()) out += text[end++];
-    i = end;
-  }
-  return out;
-}
-
 std::string in_one_lane(std::string_view text) {
   return with_words(text, [](std::string_view word) {
     const auto found = std::ranges::find(kOneLane, word, &Word::in_lanes);
-    return found == std::end(kOneLane) ? word : found->alone;
+    return std::string(found == std::end(kOneLane) ? word : found->alone);
   });
 }
 
@@ -97,6 +83,18 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 }  // namespace
+
+std::string with_words(std::string_view text, const std::function<std::string(std::string_view)>& instead) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    out += instead(text.substr(i, end - i));
+    if (end < text.size()) out += text[end++];
+    i = end;
+  }
+  return out;
+}
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;

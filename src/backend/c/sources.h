@@ -5,9 +5,12 @@
 
 namespace inlay::c_backend {
 
-inline constexpr int kNumSources = 7;
+inline constexpr int kNumSources = 12;
 extern const std::array<std::string_view, kNumSources> kSources;  // functions/*.c
-extern const std::string_view kMath;                              // backend/llvm/math/*.h
+inline constexpr int kNumMatrixSources = 3;
+extern const std::array<std::string_view, kNumMatrixSources> kMatrixSources;  // functions/matrices.c, ...
+extern const std::string_view kRowSource;                                     // functions/rows.c
+extern const std::string_view kMath;                                          // backend/llvm/math/*.h
 extern const std::string_view kRuntimeHeader;
 
 }  // namespace inlay::c_backend

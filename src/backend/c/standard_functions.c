@@ -18,9 +18,10 @@
   X(cabs) X(cacos) X(cacosh) X(carg) X(casin) X(casinh) X(catan) X(catanh) X(ccos) X(ccosh) X(cexp) X(clog) X(cpow) \
   X(csin) X(csinh) X(csqrt) X(ctan) X(ctanh)
 /* clang-format on */
+#define LONG(X) X(cosl) X(logl) X(sinl) X(sincosl)
 #define MEMORY(X) X(memcpy) X(memmove) X(memset) X(memcmp)
 
 #define ONE(name) {#name, (void*)name},
 #define TWO(name) {#name, (void*)name}, {#name "f", (void*)name##f},
-const InlayStandardFunction inlay_standard_functions[] = {REAL(TWO) COMPLEX(ONE) MEMORY(ONE)};
+const InlayStandardFunction inlay_standard_functions[] = {REAL(TWO) COMPLEX(ONE) LONG(ONE) MEMORY(ONE)};
 const size_t inlay_num_standard_functions = sizeof inlay_standard_functions / sizeof inlay_standard_functions[0];

@@ -1,0 +1,190 @@
+"""Library ops of exported code are C99 that lies in it; `programs_by_c_alone` of CTest runs all program tests with it."""
+
+import re
+
+import inlay
+import numpy as np
+import pytest
+from factors import assert_orthonormal, assert_reconstructs, of_reflections
+from test_export import Library, require_alone
+
+RNG = np.random.default_rng(7)
+SIDES = [0, 1, 2, 17, 33]
+
+
+def exported(text, folder, name, arguments, **more):
+    """Its results, and those of compiled code, whose library ops are BLAS and LAPACK."""
+    inlay.export(text, folder, "shared", name=name, **more)
+    require_alone(folder / f"lib{name}.so")
+    wanted = inlay.compile(text)(*arguments)
+    wanted = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+    got = [np.full_like(w, 77) for w in wanted]
+    assert Library(folder, name)(arguments, got) == 0
+    return got, wanted
+
+
+def assert_near(got, want, length):
+    """Sums of `length` products, each rounded; the condition of what is solved here is below 10."""
+    assert got.dtype == want.dtype
+    size = np.abs(want).max(initial=1)
+    np.testing.assert_allclose(got, want, rtol=0, atol=40 * max(length, 1) * np.finfo(want.dtype).eps * size)
+
+
+def positive_definite(n, dtype, batch=()):
+    x = RNG.normal(size=(*batch, n, n)).astype(dtype)
+    return x @ np.swapaxes(x, -1, -2) + n * np.eye(n, dtype=dtype)
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("n", SIDES)
+def test_products_and_systems(n, t, tmp_path):
+    text = f"""graph @algebra(%a: {t}[{n}, {n}], %b: {t}[{n}, 18], %many: {t}[3, {n}, {n}], %v: {t}[{n}]) {{
+  %at = transpose %a [1, 0]
+  %bt = transpose %b [1, 0]
+  %ab = matmul %at, %b
+  %ba = matmul %bt, %a
+  %av = matmul %a, %v
+  %each = matmul %many, %b
+  %l = cholesky %many
+  %u = cholesky %a upper
+  %y = solve_triangular %l, %b
+  %z = solve_triangular %u, %b upper transposed
+  %w = solve_triangular %a, %v unit_diagonal
+  %x = solve %at, %b
+  %xs = solve %many, %b
+  %lu, %swaps = lu_factor %a
+  %order = pivots_to_permutation %swaps
+  return %ab, %ba, %av, %each, %l, %u, %y, %z, %x, %xs, %lu, %swaps, %order
+}}"""
+    dtype = {"f32": np.float32, "f64": np.float64}[t]
+    arguments = [positive_definite(n, dtype), RNG.normal(size=(n, 18)).astype(dtype),
+                 positive_definite(n, dtype, (3,)), RNG.normal(size=n).astype(dtype)]  # fmt: skip
+    got, wanted = exported(text, tmp_path, "algebra", arguments)
+    for g, w in zip(got[:-2], wanted[:-2], strict=True):
+        assert_near(g, w, n)
+    for g, w in zip(got[-2:], wanted[-2:], strict=True):
+        np.testing.assert_array_equal(g, w)
+
+
+@pytest.mark.parametrize("m, n", [(0, 3), (1, 1), (5, 5), (30, 20), (20, 30)])
+def test_orthogonal_factors(m, n, tmp_path):
+    text = f"""graph @factors(%a: f64[{m}, {n}]) {{
+  %q, %r = qr %a
+  %whole, %s = qr_complete %a
+  %only = qr_r %a
+  %turned, %t, %order = qr_pivoted %a
+  %raw, %tau = qr_raw %a
+  return %q, %r, %whole, %s, %only, %turned, %t, %order, %raw, %tau
+}}"""
+    a = RNG.normal(size=(m, n))
+    got, wanted = exported(text, tmp_path, "factors", [a])
+    q, r, whole, s, only, turned, t, order, raw, tau = got
+    for left, right in [(q, r), (whole, s)]:
+        assert_orthonormal(left)
+        assert_reconstructs(a, left, right)
+    assert_reconstructs(a[:, order], turned, t)
+    np.testing.assert_array_equal(order, wanted[7])
+    for mine, theirs in zip((r, s, only, raw, tau), (wanted[1], wanted[3], wanted[4], wanted[8], wanted[9]), strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-12)  # the signs are LAPACK's
+    assert of_reflections(raw, tau) is not None
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 40])
+def test_three_diagonals(n, tmp_path):
+    text = f"""graph @three(%l: f32[{n - 1}], %d: f32[{n}], %u: f32[{n - 1}], %b: f32[{n}, 3]) {{
+  %fl, %fd, %fu, %fuu, %pivots = tridiagonal_lu_factor %l, %d, %u
+  %x = tridiagonal_lu_solve %fl, %fd, %fu, %fuu, %pivots, %b
+  %y = tridiagonal_lu_solve %fl, %fd, %fu, %fuu, %pivots, %b transposed
+  return %fl, %fd, %fu, %fuu, %pivots, %x, %y
+}}"""
+    l, d, u = (RNG.uniform(1, 2, size).astype(np.float32) for size in (n - 1, n, n - 1))
+    d += 4 * (np.arange(n) % 3 > 0)  # else rows change places
+    got, wanted = exported(text, tmp_path, "three", [l, d, u, RNG.normal(size=(n, 3)).astype(np.float32)])
+    np.testing.assert_array_equal(got[4], wanted[4])
+    for g, w in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_rows(n, tmp_path):
+    text = f"""graph @rows(%x: f64[2, {n}], %f: f32[{n}], %k: i16[{n}], %big: u64[{n}], %flags: bool[{n}], %w: f64[9]) {{
+  %xs = sort %x
+  %at = argsort %x
+  %fs = sort %f
+  %ks = sort %k
+  %kat = argsort %k
+  %bigs = sort %big
+  %flat = argsort %flags
+  %left = searchsorted %fs, %f
+  %right = searchsorted %ks, %k right
+  return %xs, %at, %fs, %ks, %kat, %bigs, %flat, %left, %right
+}}"""
+    x = RNG.normal(size=(2, n))
+    x[:, ::7], x[:, 3::11], x[:, 5::13] = np.nan, np.inf, 0.5
+    arguments = [x, np.round(x[0], 1).astype(np.float32), RNG.integers(-99, 99, n).astype(np.int16),
+                 RNG.integers(0, 2**64, n, dtype=np.uint64), RNG.integers(0, 2, n).astype(bool), np.arange(9.0)]  # fmt: skip
+    got, _ = exported(text.replace(", %w: f64[9]", ""), tmp_path, "rows", arguments[:-1])
+    x, f, k, big, flags, _ = arguments
+    by_numpy = [np.sort(x), np.argsort(x, kind="stable"), np.sort(f), np.sort(k), np.argsort(k, kind="stable"),
+                np.sort(big), np.argsort(flags, kind="stable"), np.searchsorted(np.sort(f), f),
+                np.searchsorted(np.sort(k), k, side="right")]  # fmt: skip
+    for g, w in zip(got, by_numpy, strict=True):
+        np.testing.assert_array_equal(g, w)
+
+
+def broken(kind):
+    a = positive_definite(20, np.float64, (3,))
+    if kind == "indefinite":
+        a[1, 4, 4] = -1
+    if kind == "singular":
+        a[1, :, 3] = 0
+    return a
+
+
+@pytest.mark.parametrize("op, kind", [("cholesky %a", "indefinite"), ("solve %a, %a", "singular"),
+                                      ("solve_triangular %a, %a", "singular")])  # fmt: skip
+def test_what_cannot_be_computed_is_said_as_by_compiled_code(op, kind, tmp_path):
+    text = f"graph @f(%a: f64[3, 20, 20]) {{\n  %r = {op}\n  return %r\n}}"
+    a = broken(kind)
+    with pytest.raises(inlay.InlayError) as caught:
+        inlay.compile(text)(a)
+    inlay.export(text, tmp_path, "shared", name="f")
+    library = Library(tmp_path, "f")
+    code = library([a], [np.empty_like(a)])
+    assert code != 0
+    said = library.message_with(code, library.numbers)
+    assert str(caught.value).startswith("error[factorization-failed]: " + said.removeprefix("factorization-failed: ").removesuffix(" (<text>:2:3)"))
+    text = text.replace(op, op + " nan")
+    got, wanted = exported(text, tmp_path, "g", [a])
+    np.testing.assert_array_equal(np.isnan(got[0]).all((1, 2)), np.isnan(wanted[0]).all((1, 2)))
+    assert np.isnan(got[0]).all((1, 2)).sum() == 1
+
+
+def test_nan_goes_through_or_fails(tmp_path):
+    """As by LAPACK; OpenBLAS may not notice that a factor is NaN."""
+    text = """graph @f(%a: f64[20, 20], %b: f64[20, 20]) {
+  %l = cholesky %a nan
+  %p = matmul %a, %b
+  %x = solve %a, %b
+  %t = solve_triangular %b, %a
+  return %l, %p, %x, %t
+}"""
+    a, b = positive_definite(20, np.float64), positive_definite(20, np.float64)
+    a[3, 2] = np.nan
+    inlay.export(text, tmp_path, "shared", name="f")
+    l, p, x, t = got = [np.empty_like(a) for _ in range(4)]
+    assert Library(tmp_path, "f")([a, b], got) == 0
+    assert np.isnan(l).all() and np.isnan(x).all()
+    np.testing.assert_array_equal(np.isnan(p), np.isnan(a @ b))
+    np.testing.assert_array_equal(np.isnan(t).any(0), np.isnan(a).any(0))
+    inlay.export(text.replace(" nan", ""), tmp_path, "shared", name="g")
+    library = Library(tmp_path, "g")
+    assert "order 4 is not positive" in library.message_with(library([a, b], got), library.numbers)
+
+
+def test_only_what_is_used_and_in_its_dtype(tmp_path):
+    text = "graph @f(%a: f32[20, 20], %b: f32[20, 20]) {\n  %c = cholesky %a\n  %r = matmul %c, %b\n  return %r\n}"
+    _, code = inlay.export(text, tmp_path, name="f")
+    functions = set(re.findall(r"inlay_l_(\w+)\(const void", code.read_text()))
+    assert functions == {"cholesky_f32", "matmul_f32"}
+    assert not re.search(r"\bdouble\b|\w+_f64\b|\bsqrt\b", code.read_text())
