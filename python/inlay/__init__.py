@@ -14,6 +14,7 @@ from .errors import InlayError
 from .explanation import explain
 from .exporting import export
 from .files import load, save
+from .low_level import low_level_callable
 from .memory import memory_page
 from .plan import Plan, Pool, Storage, plan
 from .text import compile
@@ -30,13 +31,14 @@ __all__ = [
     "explain",
     "export",
     "load",
+    "low_level_callable",
     "memory_page",
     "plan",
     "save",
     "show_config",
 ]
 
-_ON_DEMAND = ("executorch", "pymc", "pytensor")  # they import what not everybody has
+_ON_DEMAND = ("executorch", "jax", "pymc", "pytensor")  # they import what not everybody has
 
 
 def __getattr__(name):

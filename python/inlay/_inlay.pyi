@@ -248,6 +248,40 @@ class CFunction:
         What the last call that failed for good said; of the forms that samplers know.
         """
 
+class LowLevel:
+    """A function with a signature that SciPy calls."""
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def last_error(self) -> str | None:
+        """What the last call that failed said."""
+
+    def capsule(self) -> object:
+        """For scipy.LowLevelCallable; keeps the function."""
+
+class XlaFunction:
+    """A function as a call in a program of XLA's, which keeps it alive."""
+
+    @property
+    def number(self) -> int:
+        """By which a call names it; random."""
+
+    @property
+    def arguments(self) -> list[tuple[str, str, int]]:
+        """Name, dtype and rank of each."""
+
+    @property
+    def results(self) -> list[tuple[str, str, int]]: ...
+
+    def result_dims(self, dims: Sequence[Sequence[int]]) -> list[list[int]]: ...
+
+def xla_handlers() -> dict:
+    """
+    What JAX registers, by name: addresses of the handlers, of the type's number and of what XLA must know of it, and the version of XLA's interface. Empty: inlay was built without XLA's header.
+    """
+
 class Program:
     """
     A compiled program with the arrays and host functions that are bound to it.
@@ -262,6 +296,10 @@ class Program:
     def vm(self, arg: tuple, /) -> object: ...
 
     def c_function(self, arguments: Sequence, form: str = '', data: dict = {}, on_error: object | None = None, keeps_going: bool = False) -> CFunction: ...
+
+    def xla_function(self, arguments: Sequence) -> XlaFunction: ...
+
+    def low_level(self, arguments: Sequence, form: str) -> LowLevel: ...
 
     def save(self, sections: dict) -> bytes:
         """The function as bytes, with bytes of others' by name."""

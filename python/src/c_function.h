@@ -8,7 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "bound_program.h"
+#include "kept_arguments.h"
 #include "runtime/flat_function.h"
 #include "runtime/trampoline.h"
 
@@ -37,32 +37,24 @@ class CFunction {
   CFunction& operator=(const CFunction&) = delete;
 
   std::uintptr_t address() const;
-  std::uintptr_t stop_address() const { return reinterpret_cast<std::uintptr_t>(&context_.stop); }
+  std::uintptr_t stop_address() const { return reinterpret_cast<std::uintptr_t>(&stop_); }
   const std::string& signature() const { return signature_; }
   std::optional<std::string> last_error() const { return flat_ ? flat_->last_error() : std::nullopt; }
 
   /// For a tp_traverse.
-  int traverse(visitproc visit, void* arg) const;
-
-  struct Context {
-    const BoundProgram* program = nullptr;
-    std::vector<const void*> arguments;    // all of them; those of the caller are null
-    std::vector<std::size_t> from_caller;  // which those are
-    std::vector<int64_t> symbols;          // sizes that the given arrays bind; -1: not known
-    StopFlag stop = 0;
-  };
+  int traverse(visitproc visit, void* arg) const { return arguments_.traverse(visit, arg); }
 
  private:
-  void keep_argument(std::size_t i, PyObject* argument);
-  void bind_sizes(const ArrayForm& info, PyArrayObject* array);
+  static int call_general(const void* const* inputs, void** outputs, const void*, const void*, const void*,
+                          const void* self) noexcept;
   bool is_logp() const;
   void make_flat(const Options& options, runtime::FlatForm form);
   void make_general();
 
-  HeldProgram program_;
-  std::vector<nanobind::object> kept_;
-  Context context_;
-  std::vector<std::vector<int64_t>> dims_;  // by argument: of what is given
+  const BoundProgram& program() const { return arguments_.program(); }
+
+  KeptArguments arguments_;
+  StopFlag stop_ = 0;
   std::optional<runtime::FlatFunction> flat_;
   runtime::Trampoline general_;
   std::string signature_;

@@ -16,8 +16,10 @@
 #include "ir/region.h"
 #include "ir/text.h"
 #include "kept_program.h"
+#include "low_level.h"
 #include "planning.h"
 #include "support/whole_file.h"
+#include "xla_function.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -200,6 +202,8 @@ std::vector<std::string> storage_names(const Compiled& c) {
 void bind_compile(nb::module_& m) {
   listen_for_interrupts();
   bind_c_function(m);
+  bind_low_level(m);
+  bind_xla(m);
   nb::class_<Compiled>(m, "Program", nb::type_slots(kCollected<Compiled>),
                        "A compiled program with the arrays and host functions that are bound to it.")
       .def(
@@ -215,6 +219,16 @@ void bind_compile(nb::module_& m) {
           },
           "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), "keeps_going"_a = false,
           nb::rv_policy::take_ownership)
+      .def(
+          "xla_function",
+          [](const Compiled& c, nb::sequence arguments) { return new XlaFunction(c.bound, pointers(arguments)); },
+          "arguments"_a, nb::rv_policy::take_ownership)
+      .def(
+          "low_level",
+          [](const Compiled& c, nb::sequence arguments, const std::string& form) {
+            return new LowLevel(c.bound, pointers(arguments), form);
+          },
+          "arguments"_a, "form"_a, nb::rv_policy::take_ownership)
       .def("save", saved, "sections"_a, "The function as bytes, with bytes of others' by name.")
       .def("explain", explained)
       .def(

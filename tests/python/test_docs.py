@@ -3,7 +3,7 @@
 Blocks of one file run in their order, in one empty folder that has `.venv/bin`, and Python blocks in one namespace:
 
     python      runs; a block that begins with >>> is a session whose results are compared; `python executorch` runs in
-                tests/executorch, and `python bridgestan` where that package is installed
+                tests/executorch, and `python bridgestan` and `python jax` where those packages are installed
     inlay       is read and checked by `inlay opt`; the word after `inlay` is the file that later blocks find it in
     c           is the file that it names, for the console blocks that follow, and for reading only where it names none
     console     lines that begin with `$ ` run in bash, and what they print is compared where the block shows it; where it
@@ -32,6 +32,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from inlay import _inlay
 from inlay.pytensor.translate import registry
 
 ROOT = Path(__file__).parents[2]
@@ -163,6 +164,13 @@ def start_namespace():
     }
 
 
+def can_run(needed):
+    """Is what a block of Python needs here? JAX also wants that inlay was built with its header."""
+    if needed == "jax":
+        return all(map(find_spec, ["jax", "numpyro"])) and bool(_inlay.xla_handlers())
+    return needed != "executorch" and (needed != "bridgestan" or find_spec("bridgestan") is not None)
+
+
 @pytest.mark.filterwarnings("ignore")  # few draws: PyMC says so
 @pytest.mark.parametrize("path", PAGES, ids=NAMES)
 def test_blocks(path, tmp_path, monkeypatch):
@@ -179,7 +187,7 @@ def test_blocks(path, tmp_path, monkeypatch):
     namespace = start_namespace()
     for block in blocks(path):
         if block.tag == "python":
-            if block.name != "executorch" and (block.name != "bridgestan" or find_spec("bridgestan")):
+            if can_run(block.name):
                 run_python(block, path, namespace)
         elif block.tag == "inlay":
             run_inlay(block, tmp_path)

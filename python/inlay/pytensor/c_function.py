@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..given import program_and_arguments
 from ..text import compilation_of
 from .compiled import compiled_of, function_of
 
@@ -43,15 +44,15 @@ def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=Fals
     if compilation is not None:
         if user_data:
             raise ValueError("user_data is for shared variables, and a function of inlay.compile has none")
-        return compilation.program.c_function([None] * len(fn.parameters), form or "", {}, on_error, keeps_going)
-    compiled, function = compiled_of(fn), function_of(fn)
-    arguments = [
-        container.storage[0] if getattr(container, "implicit", False) else None for container in function.input_storage
-    ]
-    numbers = {
-        given.variable: i for i, given in enumerate(function.maker.inputs) if function.input_storage[i].implicit
-    }
-    return compiled.program.c_function(arguments, form or "", _data(user_data, numbers), on_error, keeps_going)
+        numbers = {}
+    else:
+        compiled_of(fn)  # says what PyTensor's users know it by
+        function = function_of(fn)
+        numbers = {
+            given.variable: i for i, given in enumerate(function.maker.inputs) if function.input_storage[i].implicit
+        }
+    program, arguments = program_and_arguments(fn)
+    return program.c_function(arguments, form or "", _data(user_data, numbers), on_error, keeps_going)
 
 
 def _data(user_data, numbers):
