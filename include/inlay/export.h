@@ -21,7 +21,8 @@ struct ExportOptions {
   std::map<std::string, int64_t> sizes;   // by name: what every call has
   std::map<std::string, ArrayRef> bound;  // for each bound parameter, by name, its array, which then lies in the code;
                                           // it fixes sizes, too
-  CompileOptions compile;                 // of these, backend and host_functions say nothing here
+  bool freestanding = false;  // the C includes no header of a hosted C, and has no use for one: docs/file.md
+  CompileOptions compile;     // of these, backend and host_functions say nothing here
 };
 
 struct ExportedFile {

@@ -14,7 +14,7 @@ from .files import write_whole
 from .text import by_name, compilation_of
 
 
-def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None):
+def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freestanding=False):
     """Writes a function as C99, or what the system's C compiler makes of that, with one header, for programs that know
     nothing of Python and of inlay. Returns the paths of both: of the header and of the code.
 
@@ -23,6 +23,8 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None):
     function in C; that of the program or of the PyTensor function where none is given. `sizes`: for sizes, by name, a
     number that every call has. `bound`: of a text, for each of its bound parameters, by name, its array, which lies in
     the code; a function has those that it was compiled with.
+
+    `freestanding`: the C includes no header of a hosted C (no math.h, no string.h), as for microcontrollers.
 
     Where every size is fixed the header declares `int32_t NAME(const double x[64], ..., double y[64], void *arena)`,
     else only the entry that takes an InlayCall. The code allocates nothing and needs no library but libm.
@@ -45,7 +47,7 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None):
     arrays = {key: np.array(array, order="C") for key, array in arrays.items()}
     numbers = {key: operator.index(number) for key, number in by_name("sizes", sizes).items()}
     name = _name(name, default_name)
-    files = _inlay.exported(text, file_name, name, kind, numbers, arrays)
+    files = _inlay.exported(text, file_name, name, kind, numbers, arrays, bool(freestanding))
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     for file, data in files:

@@ -197,7 +197,7 @@ struct Prepared {
 
   /// `taken`: names that the file has beside those of the header.
   std::string code(const std::string& declarations, const std::vector<c_backend::BoundElements>& elements,
-                   const std::vector<std::string>& taken, std::string_view file_name) const {
+                   const std::vector<std::string>& taken, std::string_view file_name, bool freestanding) const {
     std::vector<std::string> names = interface.names();
     names.insert(names.end(), taken.begin(), taken.end());
     const c_backend::Source source = c_backend::source_of(made.kernels, made.plan,
@@ -206,6 +206,7 @@ struct Prepared {
                                                            .taken = names,
                                                            .layout = interface.layout(),
                                                            .supplies = true,
+                                                           .freestanding = freestanding,
                                                            .bound = elements});
     require_complete(graph, source.needed, file_name);
     return source.text + interface.functions();
@@ -296,8 +297,8 @@ Exported exported(std::string_view text, std::string_view file_name, const Expor
   const std::string header_name = request.name + ".h";
   const std::string header = program.interface.header();
   const bool is_source = request.kind == ExportKind::c;
-  const std::string code =
-      program.code(is_source ? str("#include \"", header_name, "\"\n") : header, elements_of(program), {}, file_name);
+  const std::string code = program.code(is_source ? str("#include \"", header_name, "\"\n") : header,
+                                        elements_of(program), {}, file_name, request.freestanding);
   const ExportedFile header_file{header_name, header};
   if (is_source) return {header_file, {request.name + ".c", code}};
   const bool is_shared = request.kind == ExportKind::shared;
@@ -321,7 +322,7 @@ std::string exported_library(const LibraryRequest& request) {
     tables.take(program, elements);
     files.push_back({part.name + ".h", str(kHidden, program.interface.header(), kSeen)});
     files.push_back({part.name + ".c", program.code(str(kHidden, "#include \"", part.name, ".h\"\n"), elements,
-                                                    tables.names(), part.file_name)});
+                                                    tables.names(), part.file_name, /*freestanding=*/false)});
   }
   files.push_back({"inlay_arrays.c", tables.text()});
   return bytes_text(c_backend::compiled(files, c_backend::Product::shared));

@@ -28,6 +28,7 @@ struct ExportRequest {
   ExportKind kind = ExportKind::c;
   FixedSizes sizes;
   std::vector<BoundArray> bound;  // one for each bound parameter; they fix sizes, too
+  bool freestanding = false;      // the C needs no header of a hosted C
   Options options;
 };
 

@@ -22,6 +22,7 @@ Exported exported(const Graph& graph, const ExportOptions& options) {
   ExportRequest request{.name = options.name.empty() ? graph.name : options.name,
                         .kind = options.kind,
                         .sizes = {options.sizes.begin(), options.sizes.end()},
+                        .freestanding = options.freestanding,
                         .options = options_of(options.compile)};
   std::vector<ArrayRef> given;
   for (const auto& [name, array] : options.bound) given.push_back(array);

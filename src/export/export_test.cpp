@@ -94,6 +94,25 @@ TEST(Export, TheNameIsThatOfTheGraphWhereNoneIsGiven) {
   EXPECT_EQ(renamed.code.bytes, made.code.bytes);
 }
 
+TEST(Export, TheFreestandingFormIncludesNothingOfAHostedC) {
+  const ExportOptions options{.sizes = {{"n", 3}}, .bound = {{"w", kMatrix}}, .freestanding = true};
+  const std::string code = exported(product(), options).code.bytes;
+  EXPECT_THAT(code, HasSubstr("#include <stddef.h>"));
+  EXPECT_THAT(code, HasSubstr("for (int32_t "));
+  for (const char* header : {"<math.h>", "<string.h>"}) EXPECT_THAT(code, testing::Not(HasSubstr(header)));
+}
+
+TEST(Export, AFreestandingCHasNoFunctionsOfComplexNumbers) {
+  ArrayProgram p("turn");
+  p.output(exp(p.param("z", DType::c128, {3})), "y");
+  EXPECT_EQ(exported(p.finish(), {}).code.name, "turn.c");
+  ArrayProgram again("turn");
+  again.output(exp(again.param("z", DType::c128, {3})), "y");
+  EXPECT_EQ(failure([&] { exported(again.finish(), {.freestanding = true}); }),
+            "unsupported: @turn cannot be exported, as C has not all that it uses: exp_c128 is a call of a function of "
+            "<complex.h>");
+}
+
 TEST(Export, WhatDoesNotFitIsSaid) {
   const auto said = [](const ExportOptions& options) { return failure([&] { exported(product(), options); }); };
   EXPECT_EQ(said({}), "wrong-argument-count: no array for the bound parameter %w");

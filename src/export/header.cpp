@@ -282,7 +282,7 @@ void Interface::write_typed(Text& out) const {
     out.line("return ", entry(), "(&call);");
   } else {
     out.line("const int32_t code = ", entry(), "(&call);");
-    if (has_numbers_) out.line("if (numbers) memcpy(numbers, call.failure_numbers, sizeof call.failure_numbers);");
+    if (has_numbers_) out.line("for (int i = 0; numbers && i < 4; ++i) numbers[i] = call.failure_numbers[i];");
     out.line("return code == INLAY_FAILED_AT_SITE ? ", name_, "_FAILED + (int32_t)call.failure_site : code;");
   }
   out.close();

@@ -266,6 +266,7 @@ CLI::App* declare(CLI::App& app, ExportCommand& command) {
   out->add_option("--bound", command.bound, "the array of a bound parameter, which the code then has")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE.npy");
+  out->add_flag("--freestanding", command.freestanding, "C for machines that have no C library but libm");
   add_compile_flags(out, command.compile);
   out->footer(kExportFooter);
   return out;

@@ -83,6 +83,7 @@ struct ExportCommand {
   std::string name;                // empty: as `file` is called
   std::vector<std::string> sizes;  // "n=919"
   std::vector<std::string> bound;  // "w=w.npy"
+  bool freestanding = false;
   CompileFlags compile;
 };
 int export_file(const ExportCommand& command);

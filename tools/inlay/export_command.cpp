@@ -56,7 +56,10 @@ int export_file(const ExportCommand& command) {
   if (holds_kernels(text))
     throw Error(ErrorCode::unsupported, {}, str(command.file, " holds kernels: export takes a graph"));
 
-  ExportRequest request{.name = name_of(command), .kind = export_kind_named(kind), .sizes = sizes_of(command)};
+  ExportRequest request{.name = name_of(command),
+                        .kind = export_kind_named(kind),
+                        .sizes = sizes_of(command),
+                        .freestanding = command.freestanding};
   request.options = command.compile.options();
   std::vector<Tensor> arrays;
   arrays.reserve(command.bound.size());

@@ -45,8 +45,10 @@ struct SourceOptions {
   std::string entry = kEntry;
   std::string declarations;        // instead of inlay/runtime.h: a header that has it too, or an #include of that
   std::vector<std::string> taken;  // names that `declarations` gives, and no other thing of the file has
-  std::string layout;     // a function that lays out working memory for sizes; empty: none. Only where has_layout()
-  bool supplies = false;  // what of inlay's functions has a C source (functions/supplied.c) is there, not declared
+  std::string layout;         // a function that lays out working memory for sizes; empty: none. Only where has_layout()
+  bool supplies = false;      // what of inlay's functions has a C source (functions/supplied.c) is there, not declared
+  bool freestanding = false;  // for machines without a C library: no header of its is included, and where
+                              // counts_in_32_bits() indices have 32
   std::vector<BoundElements> bound;  // are tables of the file: call->params is not read for them
 };
 

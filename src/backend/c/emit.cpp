@@ -6,11 +6,13 @@
 //   scalar.cpp    one op                      complex.cpp   one op of complex numbers
 //   steps.cpp     everything that is no kernel
 //   program.cpp   names, sizes, addresses     types.cpp     types and constants
+//   freestanding.cpp  the form for machines without a C library
 //   functions/    C99 sources of what a program needs and C has not
 #include "backend/c/emit.h"
 
 #include <algorithm>
 
+#include "backend/c/freestanding.h"
 #include "backend/c/functions.h"
 #include "backend/c/layout.h"
 #include "backend/c/steps.h"
@@ -58,7 +60,8 @@ class Emitter {
                              str("int32_t ", options_.entry, "(InlayCall* call) {\n") + sizes.text() + places.text() +
                              steps.text() + "  return INLAY_OK;\n}\n" +
                              (options_.layout.empty() ? "" : "\n" + layout_text(p_, options_.layout));
-    return {head() + body, needed()};
+    const std::string own = own_functions();
+    return {head(own + body) + own + body, needed()};
   }
 
  private:
@@ -185,21 +188,39 @@ class Emitter {
     text += "#else\n#define IN_LANES(...)\n#endif\n\n";
   }
 
-  std::string head() {
+  /// What stands before it uses nothing of the C library.
+  std::string head(const std::string& code) {
     Text out;
     out.comment(str("Program @", p_.program.name, ", made by inlay. ", options_.entry,
                     " is called as the declarations below say."));
     out.comment(
         "C99. Compile it with -ffp-contract=off -fno-strict-aliasing: sums are not to be fused with products, and one "
         "byte of working memory holds numbers of several types, one after the other.");
+    if (options_.freestanding) {
+      out.comment(
+          "It includes no header of a hosted C, and allocates nothing. With gcc and clang -ffreestanding is right for "
+          "it; -fno-math-errno spares calls of sqrt. What it declares of libm is linked from there.");
+    }
     write_needed(out);
     write_arena(out);
     write_errors(out);
     std::string text = out.text();
+    text += options_.freestanding ? freestanding_head(code) : hosted_head();
+    const std::string_view declarations = options_.declarations.empty() ? runtime_header() : options_.declarations;
+    return str(text, "\n", declarations, "\n");
+  }
+
+  std::string hosted_head() const {
+    std::string text;
     for (const char* header : {"math.h", "stdbool.h", "stdint.h", "string.h"}) text += str("#include <", header, ">\n");
     if (needs_complex_header(p_.needs.functions)) text += "#include <complex.h>\n";
-    const std::string_view declarations = options_.declarations.empty() ? runtime_header() : options_.declarations;
-    text += str("\n", declarations, "\n", text_of(p_.needs.functions));
+    return text;
+  }
+
+  /// Functions that the program brings with it, and declarations of those that it does not.
+  std::string own_functions() {
+    std::string text =
+        text_of(p_.needs.functions, {.index = p_.index_type(), .sum_parts = most_parts(p_.needs.most_points)});
     write_lanes(text);
     if (!p_.needs.externals.empty()) text += "/* Whoever links this file defines these. */\n";
     for (const auto& [name, external] : p_.needs.externals) text += external.declaration + "\n";
@@ -212,6 +233,10 @@ class Emitter {
     for (const auto& [name, external] : p_.needs.externals) {
       const std::string values = join(external.values, ", ");
       out.push_back({name, values.empty() ? external.op : str(external.op, " (", values, ")")});
+    }
+    for (const std::string& name : p_.needs.functions) {
+      // That header is no part of a freestanding C, nor are the types of complex numbers.
+      if (options_.freestanding && needs_complex_header({name})) out.push_back({"a function of <complex.h>", name});
     }
     return out;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/c/functions.h"
 #include "backend/c/scalar.h"
 #include "ops/fold_merge.h"
 
@@ -23,15 +24,20 @@ void FoldText::close_variables(int level) {
   }
 }
 
+Dim FoldText::points_of_sum(std::size_t i) const {
+  Dim points = 1;
+  for (int level = facts_[i].opened; level < nest_.innermost(); ++level)
+    points = points * nest_.loops.loop(level).extent;
+  return points;
+}
+
 /// Is it a sum of floats over more points than one after the other loses little in?
 bool FoldText::is_long_sum(std::size_t i) const {
   const Statement& s = nest_.statement(i);
   const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
   const bool adds = s.fold == Fold::add || (s.fold == Fold::log_sum_exp && s.opens_fold());
   if (!is_real || !adds || s.result.valid()) return false;
-  Dim points = 1;
-  for (int level = facts_[i].opened; level < nest_.innermost(); ++level)
-    points = points * nest_.loops.loop(level).extent;
+  const Dim points = points_of_sum(i);
   return !points.is_constant() || points.constant() > kBlockInOrder;
 }
 
@@ -44,6 +50,7 @@ void FoldText::open_sum(std::size_t i) {
   const bool begins_anew = s.fold != Fold::log_sum_exp;
   out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", begins_anew ? "0" : nest_.element(i), ";");
   facts_[i].parts = nest_.names.take(str(p_.name(s.buffer), "_parts"));
+  p_.needs.most_points = max(p_.needs.most_points, points_of_sum(i));
   const std::string type = str("parts_", suffix(s.dtype));
   out_.line(p_.needs.use(type), " ", facts_[i].parts, ";");
   const std::string& parts = facts_[i].parts;

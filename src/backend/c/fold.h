@@ -4,9 +4,6 @@
 
 namespace inlay::c_backend {
 
-/// So many numbers are added one after the other; where there are more, by blocks.
-constexpr int kBlockInOrder = 32;
-
 class FoldText {
  public:
   explicit FoldText(NestText& nest) : nest_(nest), p_(nest.p), out_(nest.out), facts_(nest.facts) {}
@@ -27,6 +24,7 @@ class FoldText {
   bool opens_at(std::size_t i, int level) const {
     return facts_[i].live && facts_[i].accumulates && facts_[i].opened == level;
   }
+  Dim points_of_sum(std::size_t i) const;
   bool is_long_sum(std::size_t i) const;
   void open_sum(std::size_t i);
   void close_sum(std::size_t i);

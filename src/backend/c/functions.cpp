@@ -1,6 +1,7 @@
 #include "backend/c/functions.h"
 
 #include <algorithm>
+#include <bit>
 #include <ranges>
 #include <unordered_map>
 #include <unordered_set>
@@ -118,14 +119,26 @@ constexpr std::string_view kNoFastMath = R"(#ifdef __FAST_MATH__
 
 )";
 
-std::string text_of(const std::set<std::string>& names) {
+int most_parts(const Dim& most_points) {
+  if (!most_points.is_constant()) return SumTypes().sum_parts;
+  return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(most_points.constant()) / kBlockInOrder)));
+}
+
+std::string text_of(const std::set<std::string>& names, const SumTypes& types) {
   const std::set<std::string> wanted = with_needs(names);
   std::string out;
   if (std::ranges::any_of(wanted, [](std::string_view name) { return name.starts_with("math_"); })) {
     out += kNoFastMath;
   }
   for (const Function& function : functions()) {
-    if (wanted.contains(function.name)) out += function.text + "\n\n";
+    if (!wanted.contains(function.name)) continue;
+    if (function.name == "inlay_index") {
+      out += str("typedef ", types.index, " inlay_index;\n\n");
+    } else if (function.name == "inlay_parts") {
+      out += str("enum { inlay_parts = ", types.sum_parts, " };\n\n");
+    } else {
+      out += function.text + "\n\n";
+    }
   }
   return out;
 }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/dim.h"
+
 namespace inlay::c_backend {
 
 struct Function {  // or a type
@@ -19,8 +21,19 @@ struct Function {  // or a type
 /// In an order in which they can stand in one file.
 const std::vector<Function>& functions();
 
+/// So many numbers are added one after the other; where there are more, by blocks.
+constexpr int kBlockInOrder = 32;
+
+/// What a program makes of the types in which sums are counted.
+struct SumTypes {
+  std::string_view index = "int64_t";
+  int sum_parts = 48;
+};
+/// Each block has kBlockInOrder points or more, and n blocks have log2(n) + 1 parts at most.
+int most_parts(const Dim& most_points);
+
 /// The text of `names` and of what they need.
-std::string text_of(const std::set<std::string>& names);
+std::string text_of(const std::set<std::string>& names, const SumTypes& types = {});
 bool needs_complex_header(const std::set<std::string>& names);
 
 /// Names of the C library that generated code, or the C compiler in its place, calls.

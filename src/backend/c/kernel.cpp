@@ -81,16 +81,17 @@ class KernelText {
     if (kernel_.is_tiled() && static_cast<int>(axis) == kernel_.tiled_axis()) {
       const std::string begin = place_.tile_begin = names_.take(str(point, "_tile"));
       place_.tile_end = names_.take(str(point, "_end"));
-      out.open("for (int64_t ", begin, " = 0; ", begin, " < ", end, "; ", begin, " += ", kernel_.tile, ")");
-      out.line("const int64_t ", place_.tile_end, " = ", p_.needs.use("min_i64"), "(", begin, " + ", kernel_.tile, ", ",
-               end, ");");
+      out.open("for (", p_.index_type(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin, " += ", kernel_.tile,
+               ")");
+      out.line("const ", p_.index_type(), " ", place_.tile_end, " = ", p_.min_of_indices(), "(", begin, " + ",
+               kernel_.tile, ", ", end, ");");
       return true;
     }
     if (facts.extent.is(1)) {
       point = "0";
       return false;
     }
-    out.open("for (int64_t ", point, " = 0; ", point, " < ", end, "; ++", point, ")");
+    out.open("for (", p_.index_type(), " ", point, " = 0; ", point, " < ", end, "; ++", point, ")");
     return true;
   }
 

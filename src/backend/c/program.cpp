@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/c/freestanding.h"
 #include "kernel/text.h"
 #include "support/error.h"
 
@@ -15,8 +16,10 @@ ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::Mem
     : program(program),
       plan(plan),
       options_(options),
+      has_short_indices_(options.freestanding && counts_in_32_bits(program)),
       is_read_(program.buffers.size()),
       buffer_names_(program.buffers.size()) {
+  needs.in_singles = options.freestanding;
   names.reserve(options.entry);
   for (const std::string& name : options.taken) names.reserve(name);
   find_read();

@@ -59,6 +59,10 @@ class ProgramText {
   std::string stop_flag();
   /// `if (ended(...)) return INLAY_INTERRUPTED;`, where `when` holds.
   std::string look_up(const std::string& when = "");
+  /// Of what counts points and elements.
+  std::string_view index_type() const { return has_short_indices_ ? "int32_t" : "int64_t"; }
+  /// min_i32 or min_i64
+  const std::string& min_of_indices() { return needs.use(has_short_indices_ ? "min_i32" : "min_i64"); }
   bool writing = false;  // may bytes have been written that the caller would see?
 
   // ---- what is written meanwhile uses
@@ -80,6 +84,7 @@ class ProgramText {
   void find_read();
 
   const SourceOptions& options_;
+  const bool has_short_indices_;
   IdMap<BufferId, bool> is_read_;  // by root
   IdMap<SymbolId, std::string> symbol_names_;
   IdMap<BufferId, std::string> buffer_names_;  // of roots

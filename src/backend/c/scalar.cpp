@@ -22,8 +22,14 @@ std::string standard(const char* name, DType dtype, Operands v) {
   return call(dtype == DType::f32 ? str(name, "f") : std::string(name), v);
 }
 
-/// Of functions/*.c, in double; f32 goes there and back.
+bool has_function(const std::string& name) {
+  return std::ranges::find(functions(), name, &Function::name) != functions().end();
+}
+
+/// Of functions/*.c, in double; f32 goes there and back, but for machines to which doubles are dear.
 std::string own(Needs& needs, const char* name, DType dtype, Operands v) {
+  const std::string of_singles = str(name, "_single");
+  if (dtype == DType::f32 && needs.in_singles && has_function(of_singles)) return call(needs.use(of_singles), v);
   const std::string text = call(needs.use(str(name, "_f64")), v);
   return dtype == DType::f32 ? str("(float)", text) : text;
 }
@@ -31,8 +37,8 @@ std::string own(Needs& needs, const char* name, DType dtype, Operands v) {
 /// Of functions/elementary.c; of floats too, where the math has a function of floats.
 std::string elementary(Needs& needs, const char* name, DType dtype, Operands v) {
   const std::string of_floats = str(name, "_f32");
-  if (dtype == DType::f32 && std::ranges::find(functions(), of_floats, &Function::name) != functions().end())
-    return call(needs.use(of_floats), v);
+  const bool has_other = needs.in_singles && has_function(str(name, "_single"));
+  if (dtype == DType::f32 && has_function(of_floats) && !has_other) return call(needs.use(of_floats), v);
   return own(needs, name, dtype, v);
 }
 
@@ -100,7 +106,7 @@ std::string absolute(DType dtype, Operands v) {
 }
 
 std::string sign(Needs& needs, DType dtype, Operands v) {
-  if (is_float(dtype)) return own(needs, "sign", dtype, v);
+  if (is_float(dtype)) return elementary(needs, "sign", dtype, v);
   if (!is_signed_integer(dtype)) return str(v[0], " != 0");
   return str("(", v[0], " > 0) - (", v[0], " < 0)");
 }
@@ -217,7 +223,8 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::div_: return str(v[0], " / ", v[1]);
     case ScalarOp::floor_div_:
       return is_float(dtype) ? own(needs, "floor_div", dtype, v) : integer_call(needs, "floor_div", dtype, v);
-    case ScalarOp::mod_: return is_float(dtype) ? own(needs, "mod", dtype, v) : integer_call(needs, "mod", dtype, v);
+    case ScalarOp::mod_:
+      return is_float(dtype) ? elementary(needs, "mod", dtype, v) : integer_call(needs, "mod", dtype, v);
     case ScalarOp::pow_: return is_float(dtype) ? elementary(needs, "pow", dtype, v) : integer_power(needs, dtype, v);
     case ScalarOp::max_: return extremum(needs, dtype, v, true);
     case ScalarOp::min_: return extremum(needs, dtype, v, false);

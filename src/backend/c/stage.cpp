@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/c/functions.h"
 #include "kernel/stopping.h"
 
 namespace inlay::c_backend {
@@ -91,7 +92,7 @@ void StageText::write_loop(int level) {
   const std::string begin = loop.is_tile ? nest_.place.tile_begin : "0";
   const std::string end = loop.is_tile ? nest_.place.tile_end : p_.size(loop.extent);
   if (level + 1 == nest_.innermost()) return write_innermost(loop, begin, end);
-  out_.open("for (int64_t ", i, " = ", begin, "; ", i, " < ", end, "; ++", i, ")");
+  out_.open("for (", p_.index_type(), " ", i, " = ", begin, "; ", i, " < ", end, "; ++", i, ")");
   if (level + 2 == nest_.innermost() && kernel::looks_in_rows(nest_.kernel)) out_.line(p_.look_up());
   const std::size_t wrapped_before = nest_.num_wrapped();
   write_level(level + 1);
@@ -120,15 +121,16 @@ void StageText::write_innermost(const kernel::NestLoop& loop, const std::string&
   std::string from = begin, to = end;
   if (by_blocks) {
     from = nest_.names.take(str(i, "_block"));
-    out_.open("for (int64_t ", from, " = ", begin, "; ", from, " < ", end, "; ", from, " += ", block, ")");
+    out_.open("for (", p_.index_type(), " ", from, " = ", begin, "; ", from, " < ", end, "; ", from, " += ", block,
+              ")");
     if (looks) {
       out_.line(p_.look_up(sums.empty() ? "" : str(from, " % ", kernel::kPointsBetweenLooks, " == 0")));
     }
     to = nest_.names.take(str(i, "_end"));
-    out_.line("const int64_t ", to, " = ", p_.needs.use("min_i64"), "(", from, " + ", block, ", ", end, ");");
+    out_.line("const ", p_.index_type(), " ", to, " = ", p_.min_of_indices(), "(", from, " + ", block, ", ", end, ");");
   }
   if (!clauses.empty()) out_.line(p_.needs.lanes(), "(", clauses, ")");
-  out_.open("for (int64_t ", i, " = ", from, "; ", i, " < ", to, "; ++", i, ")");
+  out_.open("for (", p_.index_type(), " ", i, " = ", from, "; ", i, " < ", to, "; ++", i, ")");
   const std::size_t wrapped_before = nest_.num_wrapped();
   write_level(nest_.innermost());
   nest_.forget_wrapped(wrapped_before);

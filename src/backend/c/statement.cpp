@@ -32,6 +32,8 @@ void StatementText::write_value(const Statement& s, std::size_t i) {
     case Kind::axis:
     case Kind::size: {
       const std::string number = s.kind == Kind::axis ? nest_.point(s.axis, false) : p_.factor(s.size);
+      if (s.dtype == DType::i64 && s.kind == Kind::axis && p_.index_type() != "int64_t")
+        return nest_.define(s, number);  // arithmetic on it has 64 bits
       if (s.dtype == DType::i64) return nest_.set_value(s.result, number);
       return nest_.define(s, cast_text(p_.needs, number, DType::i64, s.dtype));
     }

@@ -59,7 +59,8 @@ void write_fill(ProgramText& p, Text& out, BufferId buffer, const Literal& value
     return out.line(where_there_are(p, count), "memset(", name, ", 0, ", bytes_text(p, facts), ");");
   NameTable names = p.names;
   const std::string i = names.take("i");
-  out.line("for (int64_t ", i, " = 0; ", i, " < ", p.size(count), "; ++", i, ") ", name, "[", i, "] = ", number, ";");
+  out.line("for (", p.index_type(), " ", i, " = 0; ", i, " < ", p.size(count), "; ++", i, ") ", name, "[", i,
+           "] = ", number, ";");
 }
 
 void write_transfer(ProgramText& p, Text& out, BufferId source, BufferId destination,

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "ir/dim.h"
 #include "ops/literal.h"
 
 namespace inlay::c_backend {
@@ -21,7 +22,9 @@ struct Needs {
   };
   std::map<std::string, External> externals;  // by name
 
+  bool in_singles = false;      // of floats: no double between, where functions/single.c has a way
   bool folds_in_lanes = false;  // the macro IN_LANES
+  Dim most_points = 0;          // of a long sum
 
   std::string_view lanes() {
     folds_in_lanes = true;

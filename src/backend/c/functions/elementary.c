@@ -100,6 +100,6 @@ static inline float tanh_f32(float x) { return math_float_tanh_of(x); }
 
 static inline float erf_f32(float x) { return math_float_erf_of(x); }
 
-static inline float sin_f32(float x) { return fabsf(x) < kSinLimit ? math_float_sin_of(x) : (float)sin(x); }
+static inline float sin_f32(float x) { return fabsf(x) < (float)kSinLimit ? math_float_sin_of(x) : (float)sin(x); }
 
-static inline float cos_f32(float x) { return fabsf(x) < kSinLimit ? math_float_cos_of(x) : (float)cos(x); }
+static inline float cos_f32(float x) { return fabsf(x) < (float)kSinLimit ? math_float_cos_of(x) : (float)cos(x); }

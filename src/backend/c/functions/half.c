@@ -23,7 +23,7 @@ static inline float f32_of_f16(uint16_t half) {
 
 /* To the nearest, to even in the middle, rounded once. */
 static inline uint16_t f16_of_f64(double x) {
-  const uint16_t sign = signbit(x) ? 0x8000 : 0;
+  const uint16_t sign = copysign(1, x) < 0 ? 0x8000 : 0;
   const double size = fabs(x);
   int exponent;
   if (x != x) return sign | 0x7e00;

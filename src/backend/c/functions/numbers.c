@@ -25,25 +25,31 @@ static inline bool is_outside(int64_t* index, int64_t extent) {
   return (uint64_t)*index >= (uint64_t)extent;
 }
 
+/* A number of points; int32_t where all of a program are few. */
+typedef int64_t inlay_index;
+
+/* Of a long sum: log2 of the number of its blocks is less. */
+enum { inlay_parts = 48 };
+
 /* Of a long sum: what its blocks make, 1, 2, 4, ... blocks at a time, as a binary counter counts. */
 typedef struct {
-  double parts[48];
-  int64_t height, count, points;
+  double parts[inlay_parts];
+  inlay_index height, count, points;
 } parts_f64;
 
 /* Enough points are a block: its sum goes onto the stack, where equal numbers of blocks become one. */
-static inline void put_f64(parts_f64* of, double* sum, int64_t points, int64_t block) {
+static inline void put_f64(parts_f64* of, double* sum, inlay_index points, inlay_index block) {
   of->points += points;
   if (of->points < block) return;
   double all = *sum;
-  for (int64_t equal = ++of->count; !(equal & 1); equal >>= 1) all = of->parts[--of->height] + all;
+  for (inlay_index equal = ++of->count; !(equal & 1); equal >>= 1) all = of->parts[--of->height] + all;
   of->parts[of->height++] = all;
   of->points = 0;
   *sum = 0;
 }
 
 static inline void scale_f64(parts_f64* of, double factor) {
-  for (int64_t k = 0; k < of->height; ++k) of->parts[k] *= factor;
+  for (inlay_index k = 0; k < of->height; ++k) of->parts[k] *= factor;
 }
 
 static inline double all_f64(parts_f64* of, double sum) {
@@ -53,29 +59,31 @@ static inline double all_f64(parts_f64* of, double sum) {
 
 /* Of a long sum: what its blocks make, 1, 2, 4, ... blocks at a time, as a binary counter counts. */
 typedef struct {
-  float parts[48];
-  int64_t height, count, points;
+  float parts[inlay_parts];
+  inlay_index height, count, points;
 } parts_f32;
 
 /* Enough points are a block: its sum goes onto the stack, where equal numbers of blocks become one. */
-static inline void put_f32(parts_f32* of, float* sum, int64_t points, int64_t block) {
+static inline void put_f32(parts_f32* of, float* sum, inlay_index points, inlay_index block) {
   of->points += points;
   if (of->points < block) return;
   float all = *sum;
-  for (int64_t equal = ++of->count; !(equal & 1); equal >>= 1) all = of->parts[--of->height] + all;
+  for (inlay_index equal = ++of->count; !(equal & 1); equal >>= 1) all = of->parts[--of->height] + all;
   of->parts[of->height++] = all;
   of->points = 0;
   *sum = 0;
 }
 
 static inline void scale_f32(parts_f32* of, float factor) {
-  for (int64_t k = 0; k < of->height; ++k) of->parts[k] *= factor;
+  for (inlay_index k = 0; k < of->height; ++k) of->parts[k] *= factor;
 }
 
 static inline float all_f32(parts_f32* of, float sum) {
   while (of->height > 0) sum = of->parts[--of->height] + sum;
   return sum;
 }
+
+static inline int32_t min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
 
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -92,6 +100,8 @@ static inline float min_f32(float a, float b) { return a <= b ? a : a != a ? a :
 
 /* 0 for -0.0, NaN for NaN. */
 static inline double sign_f64(double x) { return x != x ? x : (double)((x > 0) - (x < 0)); }
+
+static inline float sign_f32(float x) { return x != x ? x : (float)((x > 0) - (x < 0)); }
 
 /* Integers wrap: what overflows is computed without a sign. */
 static inline int64_t neg_i64(int64_t x) { return (int64_t)(0 - (uint64_t)x); }
@@ -152,6 +162,13 @@ static inline int64_t i64_of_f64(double x) {
 
 static inline uint64_t u64_of_f64(double x) {
   return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)x : (uint64_t)i64_of_f64(x);
+}
+
+static inline float mod_f32(float a, float b) {
+  const float rest = fmodf(a, b);
+  if (b == 0) return NAN;
+  if (rest == 0) return copysignf(0.0f, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 /* With the sign of b. */

@@ -36,7 +36,7 @@ INLAY_INLINE FloatExpParts float_exp_parts(vf x) {
 
 /// 1 + r slope + r^2 p; without fused multiply-adds with what the first sum loses, where the product would be rounded.
 INLAY_INLINE vf float_one_plus(vf r, float slope, vf p) {
-#if INLAY_FUSED
+#if INLAY_FUSED_FLOATS
   return fma_f(r, fma_f(r, p, splat_f(slope)), splat_f(1));
 #else
   const vf first = r * slope, high = 1 + first;

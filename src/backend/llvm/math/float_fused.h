@@ -1,8 +1,13 @@
 #pragma once
 // Floats: what fused.h is for doubles.
+#if INLAY_FUSED || defined(__ARM_FEATURE_FMA)
+#define INLAY_FUSED_FLOATS 1
+#else
+#define INLAY_FUSED_FLOATS 0
+#endif
 
 INLAY_INLINE vf fma_f(vf a, vf b, vf c) {
-#if !INLAY_FUSED
+#if !INLAY_FUSED_FLOATS
   return a * b + c;
 #elif INLAY_LANES > 1
   return __builtin_elementwise_fma(a, b, c);
@@ -19,7 +24,7 @@ INLAY_INLINE vf upper_half_f(vf x) { return of_bits_f(bits_f(x) & -(1 << 12)); }
 
 /// What rounding lost of product = a b.
 INLAY_INLINE vf product_rest_f(vf a, vf b, vf product) {
-#if INLAY_FUSED
+#if INLAY_FUSED_FLOATS
   return fma_f(a, b, -product);
 #else
   const vf a_high = upper_half_f(a), b_high = upper_half_f(b), a_low = a - a_high, b_low = b - b_high;
@@ -29,7 +34,7 @@ INLAY_INLINE vf product_rest_f(vf a, vf b, vf product) {
 
 /// a b - 1 of a product near 1, rounded once.
 INLAY_INLINE vf product_less_one_f(vf a, vf b) {
-#if INLAY_FUSED
+#if INLAY_FUSED_FLOATS
   return fma_f(a, b, splat_f(-1));
 #else
   const vf a_high = upper_half_f(a), b_high = upper_half_f(b), a_low = a - a_high, b_low = b - b_high;
@@ -39,7 +44,7 @@ INLAY_INLINE vf product_less_one_f(vf a, vf b) {
 
 /// n - q d, which is small beside n.
 INLAY_INLINE vf rest_of_quotient_f(vf q, vf d, vf n) {
-#if INLAY_FUSED
+#if INLAY_FUSED_FLOATS
   return fnma_f(q, d, n);
 #else
   const vf product = q * d;
@@ -49,7 +54,7 @@ INLAY_INLINE vf rest_of_quotient_f(vf q, vf d, vf n) {
 
 /// a b + c where the product is the larger.
 INLAY_INLINE vf large_product_added_f(vf a, vf b, vf c) {
-#if INLAY_FUSED
+#if INLAY_FUSED_FLOATS
   return fma_f(a, b, c);
 #else
   const vf product = a * b;
@@ -64,7 +69,7 @@ typedef struct {
 
 /// a b + c where the product is not the smaller, or 0.
 INLAY_INLINE SumF added_to_product_f(vf a, vf b, vf c) {
-#if INLAY_FUSED
+#if INLAY_FUSED_FLOATS
   const vf high = fma_f(a, b, c);
   const SumF sum = {high, fma_f(a, b, -high) + c};
 #else

@@ -1,0 +1,202 @@
+"""C for small machines: the freestanding form everywhere, and on emulated boards where there is what that needs."""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import inlay
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import devices  # noqa: E402
+
+COMPILERS = [name for name in ("cc", "clang-19", "arm-none-eabi-gcc") if shutil.which(name)]
+INCLUDES = {"#include <stdbool.h>", "#include <stddef.h>", "#include <stdint.h>"}
+needs_gcc = pytest.mark.skipif(not shutil.which(devices.GCC), reason="there is no arm-none-eabi-gcc")
+needs_boards = pytest.mark.skipif(
+    not (shutil.which(devices.GCC) and shutil.which("qemu-system-arm")),
+    reason="there is no arm-none-eabi-gcc, or no qemu-system-arm",
+)
+has_fma = "fma" in Path("/proc/cpuinfo").read_text().split() if Path("/proc/cpuinfo").exists() else False
+
+
+def compile_strictly(compiler, code, *flags):
+    out = code.with_suffix(".o")
+    devices.run(compiler, *devices.STRICT, "-O2", "-ffp-contract=off", "-fno-strict-aliasing", *flags, "-I", code.parent,
+                "-c", code, "-o", out)  # fmt: skip
+    return out
+
+
+def require_freestanding(header, code):
+    for file in (header, code):
+        lines = re.findall(r"^ *#include <.*", file.read_text(), re.MULTILINE)
+        assert set(lines) <= INCLUDES, lines
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", devices.PROGRAMS)
+def test_a_program_compiles_without_a_hosted_c(name, compiler, tmp_path):
+    devices.export(name, tmp_path)
+    require_freestanding(tmp_path / f"{name}.h", tmp_path / f"{name}.c")
+    compile_strictly(compiler, tmp_path / f"{name}.c")
+
+
+@pytest.mark.parametrize("flags", [(), ("-mfma",)])
+@pytest.mark.parametrize("name", devices.PROGRAMS)
+def test_it_computes_what_the_other_form_does(name, flags, tmp_path):
+    if flags and not has_fma:
+        pytest.skip("this CPU has no fused multiply-add")
+    board = devices.M33._replace(host=flags)
+    (tmp_path / "hosted").mkdir()
+    (tmp_path / "free").mkdir()
+    devices.export(name, tmp_path / "free")
+    devices.export(name, tmp_path / "hosted", freestanding=False)
+    assert "#include <math.h>" in (tmp_path / "hosted" / f"{name}.c").read_text()
+    printed = devices.on_host(board, name, tmp_path / "free")
+    assert printed == devices.on_host(board, name, tmp_path / "hosted")
+    assert np.isfinite(devices.numbers(printed)).all() and len(devices.numbers(printed)) > 4
+
+
+def program_of(op, dtype):
+    names = ["%a", "%b", "%c", "%d"][: op["arity"]]
+    params = ", ".join(f"{name}: {dtype}[5]" for name in names)
+    return f"graph @f({params}) {{\n  %y = {op['name']} {', '.join(names)}\n  return %y\n}}"
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "c64", "c128", "i64", "u8"])
+def test_every_scalar_op_compiles_without_a_hosted_c(dtype, tmp_path):
+    exported = 0
+    for op in json.loads(subprocess.check_output([devices.TOOL, "list", "ops", "--json"], text=True)):
+        try:
+            header, code = inlay.export(program_of(op, dtype), tmp_path, name=f"op_{op['name']}", freestanding=True)
+        except (NotImplementedError, TypeError, ValueError):
+            continue  # C has it not, or it is of other dtypes
+        require_freestanding(header, code)
+        exported += 1
+    files = sorted(tmp_path.glob("*.c"))
+    assert exported == len(files) > 10
+    for compiler in COMPILERS[:2]:
+        devices.run("sh", "-c", f"cd {tmp_path} && {compiler} {' '.join(devices.STRICT)} -O1 -fsyntax-only -I. *.c")
+
+
+def test_indices_have_32_bits_where_all_is_small(tmp_path):
+    def code(n, **more):
+        text = f"graph @f(%x: f32[{n}]) {{\n  %i = iota {n} : i64\n  %z = cast %i : f32\n  %y = mul %x, %z\n  return %y\n}}"
+        return inlay.export(text, tmp_path, name="f", **more)[1].read_text()
+
+    assert "for (int32_t " in code(1000, freestanding=True)
+    assert "for (int64_t " in code(1000)
+    assert "for (int64_t " in code(2**30, freestanding=True)
+    assert "for (int64_t " in code("n", freestanding=True)
+
+
+def test_what_counts_has_64_bits_where_a_value_needs_them(tmp_path):
+    text = "graph @f() {\n  %i = iota 3 : i64\n  %c = literal 3000000000 : i64\n  %y = mul %i, %c\n  return %y\n}"
+    header, code = inlay.export(text, tmp_path, "shared", name="f", freestanding=True)
+    y = np.zeros(3, np.int64)
+    ctypes.CDLL(str(code)).f(ctypes.c_void_p(y.ctypes.data), None)
+    assert y.tolist() == [0, 3000000000, 6000000000]
+
+
+@pytest.mark.parametrize("n", [33, 64, 100, 1000, 4096, 5000, 100003])
+def test_long_sums_have_room_for_their_parts(n, tmp_path):
+    """By AddressSanitizer, as the places are on the stack."""
+    text = f"graph @f(%x: f32[{n}], %i: u8[{n}]) {{\n  %s = reduce add %x [0] : f32\n  %z = literal 0 : f32\n  %zs = broadcast %z : f32[256]\n  %t = scatter add %zs[%i], %x\n  return %s, %t\n}}"
+    inlay.export(text, tmp_path, name="f", freestanding=True)
+    (tmp_path / "main.c").write_text(f"""
+#include <stdio.h>
+#include "f.h"
+static float x[{n}], s, t[256];
+static uint8_t indices[{n}];
+int main(void) {{
+  for (int i = 0; i < {n}; ++i) x[i] = (float)(i % 7);
+  const int32_t code = f(x, indices, &s, t, 0, 0);
+  printf("%d %.1f\\n", (int)code, (double)s);
+  return 0;
+}}
+""")
+    devices.run("cc", "-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-ffp-contract=off",
+                "-I", tmp_path, tmp_path / "main.c", tmp_path / "f.c", "-lm", "-o", tmp_path / "main")  # fmt: skip
+    assert devices.run(tmp_path / "main") == f"0 {sum(i % 7 for i in range(n))}.0\n"
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", devices.PROGRAMS)
+def test_a_program_of_floats_calls_nothing_of_doubles(name, tmp_path):
+    devices.export(name, tmp_path)
+    path = devices.compile_for(devices.M33, name, tmp_path)
+    assert devices.undefined(path) <= {"memset", "memcpy"}
+    compile_strictly(devices.GCC, tmp_path / f"{name}.c", *devices.M33.flags, "-fno-math-errno", "-Wdouble-promotion")
+    assert devices.sizes(path)["data"] == 0
+
+
+@needs_boards
+@pytest.mark.parametrize("board", [devices.M33, devices.M3], ids=lambda board: board.cpu)
+@pytest.mark.parametrize("name", devices.PROGRAMS)
+def test_a_board_computes_the_same_bits_as_a_host(name, board, tmp_path):
+    devices.export(name, tmp_path)
+    program = devices.link(board, name, tmp_path)
+    printed, instructions, stack = devices.emulate(board, program)
+    if board.host and not has_fma:
+        pytest.skip("this CPU has no fused multiply-add")
+    assert printed == devices.on_host(board, name, tmp_path)
+    if name == "radon":
+        check_radon(printed)
+    assert min(instructions) > 100
+    optimized = devices.compile_for(board, name, tmp_path)
+    assert 0 < max(stack) <= devices.stack_of(optimized, name) + 64  # and what of libgcc there is
+    linked = devices.run("arm-none-eabi-nm", program)
+    assert not re.search(r"malloc|_sbrk|printf|_impure|__libc_init|frame_dummy|_init\b", linked)
+    assert "(malloc" not in Path(f"{program}.map").read_text()
+
+
+def check_radon(printed):
+    """Against the text in doubles, evaluated by inlay on the host."""
+    text = (devices.HERE / "radon.inlay").read_text().replace("f32", "f64")
+    arrays = {key: array.astype(np.float64) if array.dtype == np.float32 else array for key, array in devices.arrays_of("radon").items()}  # fmt: skip
+    exact = inlay.compile(text, bound=arrays)
+    state = 6
+    for run in range(3):
+        point = np.zeros(175)
+        for i in range(175):
+            state = (state * 1664525 + 1013904223) % 2**32
+            point[i] = 0.5 * np.float32(np.float32(state >> 8) * np.float32(2.0**-23) - np.float32(1))
+        logp, gradient = exact(point)
+        np.testing.assert_allclose(devices.numbers(printed[2 * run : 2 * run + 1]), logp, rtol=1e-5)
+        np.testing.assert_allclose(devices.numbers(printed[2 * run + 1 : 2 * run + 2]), gradient, rtol=1e-5, atol=1e-5 * abs(gradient).max())  # fmt: skip
+
+
+@needs_gcc
+def test_radon_is_small(tmp_path):
+    assert devices.export("radon", tmp_path) == devices.lower_bound("radon")
+    assert devices.sizes(devices.compile_for(devices.M33, "radon", tmp_path))["text"] <= 2048
+
+
+@pytest.mark.parametrize("name", devices.PROGRAMS)
+def test_the_arena_is_the_proved_bound(name, tmp_path):
+    assert devices.export(name, tmp_path) == devices.lower_bound(name)
+
+
+@needs_boards
+def test_the_table_of_the_page_is_what_is_measured():
+    version = devices.run(devices.GCC, "-dumpversion").strip()
+    if not version.startswith("12.2"):
+        pytest.skip(f"the table is of gcc 12.2, and this is {version}")
+    page = (ROOT / "docs" / "file.md").read_text()
+    assert devices.with_table(page, devices.table()) == page
+
+
+def test_the_recorded_program_is_what_pymc_makes_now():
+    done = subprocess.run(
+        [sys.executable, "-c", "import radon_program as r; assert r.program() == r.FILE.read_text()"],
+        cwd=devices.HERE, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
