@@ -55,7 +55,11 @@ std::vector<Places> left_by(std::span<const Places> written, const Dim& dim) {
   Dim from = 0;
   for (const Places& one : written) {
     if (one.begin != from) out.push_back({from, one.begin});
-    for (int64_t skipped = 1; skipped < one.step; ++skipped) out.push_back({one.begin + skipped, one.end, one.step});
+    for (int64_t skipped = 1; skipped < one.step; ++skipped) {
+      // A step beyond the end skips nothing; of an axis of 1 there is no second place that a loop could name.
+      const Places between{one.begin + skipped, one.end, one.step};
+      if (!between.count().is(0)) out.push_back(between);
+    }
     from = one.end;
   }
   if (from != dim) out.push_back({from, dim});

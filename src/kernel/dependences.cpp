@@ -37,6 +37,7 @@ struct OpenBody {
 void add(const StepAccess& access, StepAccess& to) {
   to.reads.insert(to.reads.end(), access.reads.begin(), access.reads.end());
   to.writes.insert(to.writes.end(), access.writes.begin(), access.writes.end());
+  to.checks.insert(to.checks.end(), access.checks.begin(), access.checks.end());
 }
 
 }  // namespace
@@ -47,6 +48,7 @@ void LastUses::add(StepId step, const StepAccess& access) {
     writer_[b] = step;
     readers_[b].clear();
   }
+  for (SiteId site : access.checks) checkers_[site].push_back(step);
 }
 
 Dependences::Dependences(const KernelProgram& program)

@@ -2,8 +2,9 @@
 // Dependences: which step of a program waits for which.
 //
 // A step that reads waits for the last writer of the bytes; a step that writes also waits for all that have read them
-// since. A step that needs a size found during the run waits for the step that finds it. A body runs or not as a whole:
-// its steps wait for its beginning, and readers of its results wait for its end.
+// since. A step that takes an index for checked waits for the steps that check at its site: before them it would write
+// anywhere. A step that needs a size found during the run waits for the step that finds it. A body runs or not as a
+// whole: its steps wait for its beginning, and readers of its results wait for its end.
 #include <optional>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace inlay::kernel {
 /// The last uses of each buffer as one goes through the steps. Buffers are roots.
 class LastUses {
  public:
-  explicit LastUses(const KernelProgram& program) : writer_(program.buffers.size()), readers_(program.buffers.size()) {}
+  explicit LastUses(const KernelProgram& program)
+      : writer_(program.buffers.size()), readers_(program.buffers.size()), checkers_(program.sites.size()) {}
 
   void add(StepId step, const StepAccess& access);
 
@@ -37,11 +39,15 @@ class LastUses {
       if (writer_[b].valid()) visit(writer_[b]);
     }
     for (BufferId b : access.writes) for_each_use(b, visit);
+    for (SiteId site : access.checked_before) {
+      for (StepId checker : checkers_[site]) visit(checker);
+    }
   }
 
  private:
   IdMap<BufferId, StepId> writer_;
   IdMap<BufferId, std::vector<StepId>> readers_;  // since the last write
+  IdMap<SiteId, std::vector<StepId>> checkers_;
 };
 
 /// The dependences of all steps of a program.

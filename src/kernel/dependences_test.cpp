@@ -47,6 +47,17 @@ TEST(Dependences, AWriterWaitsForWhoHasReadSince) {
   EXPECT_THAT(last_waits_for(program), UnorderedElementsAre(1_s, 2_s, 3_s));
 }
 
+TEST(Dependences, WhoTakesAnIndexForCheckedWaitsForWhoChecksIt) {
+  const KernelProgram program = parse(R"(program @main(x: f64[n] param 0, i: i64[n] param 1, a: f64[n] output 0,
+      b: f64[n] output 1) symbols n = x.0 {
+    kernel @k0 { stage (j < n) { %0 = load i[j] : i64  check wrap(%0, n) checked #0 } }
+    kernel @k1 { stage (j < n) { %0 = load i[j] : i64  check wrap(%0, n) checked #1 } }
+    kernel @k2 { stage (j < n) { %0 = load i[j] : i64  %1 = load x[wrap(%0, n) checked before #0] : f64
+      store a[j] set %1 } }
+    sites { #0 index-out-of-bounds ""  #1 index-out-of-bounds "" } })");
+  EXPECT_THAT(last_waits_for(program), ElementsAre(0_s));
+}
+
 TEST(Dependences, BetweenTwoStandsWhatWaitsForOneAndIsWaitedFor) {
   const KernelProgram program = parse(R"(program @main(x: f64[n] param 0, a: f64[n] temporary, b: f64[n] temporary,
       c: f64[n] output 0, d: f64[n] output 1) symbols n = x.0 {

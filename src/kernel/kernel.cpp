@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "kernel/visit.h"
+
 namespace inlay::kernel {
 namespace {
 
@@ -20,7 +22,10 @@ class AccessCollector {
       if (output.start.kind != Start::Kind::keep) write(output.buffer);
     }
     for (const Stage& stage : kernel.stages) {
-      for (const Statement& statement : stage.statements) add(statement);
+      for (const Statement& statement : stage.statements) {
+        add(statement);
+        for_each_index(statement, [&](const IndexTerm& index) { add(index); });
+      }
     }
     return std::move(access_);
   }
@@ -97,6 +102,17 @@ class AccessCollector {
       case Statement::Kind::op:
       case Statement::Kind::cast:
       case Statement::Kind::check: return;
+    }
+  }
+
+  void add(const IndexTerm& index) {
+    const auto add_to = [&](std::vector<SiteId>& sites) {
+      if (std::ranges::find(sites, index.site) == sites.end()) sites.push_back(index.site);
+    };
+    switch (index.bounds) {
+      case Bounds::proved: return;
+      case Bounds::checked: return add_to(access_.checks);
+      case Bounds::checked_before: return add_to(access_.checked_before);
     }
   }
 

@@ -329,9 +329,11 @@ BufferId root_of(const KernelProgram& program, BufferId buffer);
 
 /// The roots of the buffers that a step reads and writes, each once, in order of first use. A kernel that accumulates
 /// reads what it writes only if the start is `keep` (then it is in both lists); a `copy` start reads its source. What a
-/// stage loads after the same kernel wrote it is not in `reads`.
+/// stage loads after the same kernel wrote it is not in `reads`. Likewise the sites at which it checks an index, and
+/// those at which one that it takes for checked was checked, here or in an earlier step.
 struct StepAccess {
   std::vector<BufferId> reads, writes;
+  std::vector<SiteId> checks, checked_before;
   bool names(BufferId root) const;
 };
 StepAccess access_of(const KernelProgram& program, const Step& step);

@@ -63,7 +63,7 @@ class ComplexOp {
   std::string re() const { return a_ + ".re"; }
   std::string im() const { return a_ + ".im"; }
   std::string made(const std::string& re, const std::string& im) const {
-    return str("(", type_, "){", re, ", ", im, "}");
+    return complex_text(is_c64_ ? DType::c64 : DType::c128, re, im);
   }
   std::string widened(const std::string& z) const { return is_c64_ ? str(needs_.use("c128_of_c64"), "(", z, ")") : z; }
   std::string in_double(const std::string& call) const {

@@ -231,9 +231,7 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::arctan2_: return elementary(needs, "arctan2", dtype, v);
     case ScalarOp::copysign_: return standard("copysign", dtype, v);
     case ScalarOp::nextafter_: return standard("nextafter", dtype, v);
-    case ScalarOp::complex_:
-      use_type(needs, complex_of(dtype));
-      return str("(", suffix(complex_of(dtype)), "){", v[0], ", ", v[1], "}");
+    case ScalarOp::complex_: use_type(needs, complex_of(dtype)); return complex_text(complex_of(dtype), v[0], v[1]);
     case ScalarOp::xlogy_: return own(needs, "xlogy", dtype, v);
     case ScalarOp::xlog1py_: return own(needs, "xlog1py", dtype, v);
     case ScalarOp::logaddexp_: return own(needs, "logaddexp", dtype, v);
@@ -281,9 +279,9 @@ std::string cast_text(Needs& needs, const std::string& value, DType from, DType 
   if (is_complex(from)) {
     INLAY_CHECK(is_complex(to), "a complex number is cast to ", dtype_name(to));
     const std::string_view part = memory_type(real_of(to));
-    return str("(", suffix(to), "){(", part, ")", value, ".re, (", part, ")", value, ".im}");
+    return complex_text(to, str("(", part, ")", value, ".re"), str("(", part, ")", value, ".im"));
   }
-  if (is_complex(to)) return str("(", suffix(to), "){", cast_text(needs, value, from, real_of(to)), ", 0}");
+  if (is_complex(to)) return complex_text(to, cast_text(needs, value, from, real_of(to)), "0");
   if (is_half(from)) {
     return cast_text(needs, function(from == DType::f16 ? "f32_of_f16" : "f32_of_bf16", value), DType::f32, to);
   }

@@ -69,14 +69,17 @@ void use_type(Needs& needs, DType dtype) {
   if (is_complex(dtype)) needs.use(suffix(dtype));
 }
 
+std::string complex_text(DType dtype, std::string_view re, std::string_view im) {
+  return str("((", suffix(dtype), "){", re, ", ", im, "})");
+}
+
 std::string constant(Needs& needs, const Literal& literal) {
   if (literal.dtype == DType::boolean) return literal.i != 0 ? "true" : "false";
   if (is_half(literal.dtype)) return bits_text(literal);
   if (is_complex(literal.dtype)) {
     use_type(needs, literal.dtype);
     const bool is_c64 = literal.dtype == DType::c64;
-    return str("(", suffix(literal.dtype), "){", float_text(literal.f, is_c64), ", ",
-               float_text(literal.imaginary, is_c64), "}");
+    return complex_text(literal.dtype, float_text(literal.f, is_c64), float_text(literal.imaginary, is_c64));
   }
   if (is_float(literal.dtype)) return float_text(literal.f, literal.dtype == DType::f32);
   return integer_text(literal.dtype, literal.i);
@@ -86,7 +89,8 @@ std::string memory_constant(Needs& needs, const Literal& literal) {
   if (literal.dtype == DType::boolean) return literal.i != 0 ? "1" : "0";
   if (!is_complex(literal.dtype)) return constant(needs, literal);
   const std::string text = constant(needs, literal);
-  return text.substr(text.find('{'));  // a compound literal is no constant for a table
+  const std::size_t begin = text.find('{');
+  return text.substr(begin, text.find('}') + 1 - begin);  // a compound literal is no constant for a table
 }
 
 }  // namespace inlay::c_backend

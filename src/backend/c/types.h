@@ -41,6 +41,9 @@ std::string_view value_type(DType dtype);
 /// How the functions of functions/*.c end: "f64".
 std::string suffix(DType dtype);
 
+/// A complex number of its parts. In parentheses: what takes it may be a macro, to which a comma ends an argument.
+std::string complex_text(DType dtype, std::string_view re, std::string_view im);
+
 /// A constant of value_type, that reads as the same number.
 std::string constant(Needs& needs, const Literal& literal);
 /// For tables in memory.
