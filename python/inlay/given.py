@@ -21,12 +21,13 @@ def program_and_arguments(fn):
     return function.vm.compiled.program, arguments
 
 
-def updates_of(fn):
-    """The names of the shared variables that a call of `fn` updates."""
+def refuse_updates(fn, refusal):
+    """NotImplementedError, which begins with `refusal`, where a call of `fn` updates shared variables."""
     if compilation_of(fn) is not None:
-        return []
-    inputs = _pytensor_function(fn).maker.inputs
-    return [str(given.variable) for given in inputs if given.update is not None]
+        return
+    updated = [str(given.variable) for given in _pytensor_function(fn).maker.inputs if given.update is not None]
+    if updated:
+        raise NotImplementedError(f"{refusal}: a call would not update {', '.join(updated)}")
 
 
 def _pytensor_function(fn):

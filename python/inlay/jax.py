@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _inlay, errors
 from .choices import a_kind
-from .given import program_and_arguments, updates_of
+from .given import program_and_arguments, refuse_updates
 
 __all__ = ["as_jax", "log_density"]
 
@@ -50,9 +50,7 @@ def as_jax(fn, *, argnums=None):
             "build it where jaxlib 0.12 or later is installed"
         )
     program, arguments = program_and_arguments(fn)
-    updated = updates_of(fn)
-    if updated:
-        raise NotImplementedError(f"no JAX function: a call would not update {', '.join(updated)}")
+    refuse_updates(fn, "no JAX function")
     call = _Call(program.xla_function(arguments))
     if argnums is None:
         return call.without_derivative()

@@ -2,7 +2,7 @@
 
 import functools
 
-from .given import program_and_arguments, updates_of
+from .given import program_and_arguments, refuse_updates
 
 FORMS = ("integrand", "filter", "filter1d")
 
@@ -29,9 +29,7 @@ def low_level_callable(fn, form="integrand"):
     if form not in FORMS:
         raise ValueError(f"form is {form!r}, not one of {', '.join(map(repr, FORMS))}")
     program, arguments = program_and_arguments(fn)
-    updated = updates_of(fn)
-    if updated:
-        raise NotImplementedError(f"no low-level callable: a call would not update {', '.join(updated)}")
+    refuse_updates(fn, "no low-level callable")
     function = program.low_level(arguments, form)
     callable_ = _class()(function.capsule())
     callable_._function = function

@@ -1,6 +1,7 @@
 """Fixtures: the same graph compiled by inlay and by PyTensor's own Python mode, and the difference."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 # The user's cache is neither filled nor read. With a folder in INLAY_TEST_CACHE a second run takes its functions from there.
 os.environ["INLAY_CACHE"] = os.environ.get("INLAY_TEST_CACHE", "0")
@@ -40,6 +41,12 @@ def everything_has_a_reason(without_reason):
     without_reason.clear()
     yield
     assert without_reason == []
+
+
+def on_eight_threads(work):
+    """Calls `work(i)`, i from 0 to 7, all at once, and raises what one of them raises."""
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
 
 
 def host_calls(fn):

@@ -12,6 +12,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from conftest import on_eight_threads
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
@@ -255,11 +256,7 @@ def test_eight_threads_at_once(radon):
             if code != 0 or logp != wanted[i][0] or not np.array_equal(grad, wanted[i][1]):
                 wrong.append(i)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    on_eight_threads(work)
     assert wrong == []
 
 

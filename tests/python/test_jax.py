@@ -4,7 +4,6 @@ import gc
 import pickle
 import subprocess
 import sys
-import threading
 import weakref
 
 import arviz as az
@@ -16,6 +15,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from conftest import on_eight_threads
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 import inlay.jax  # noqa: E402
@@ -233,11 +233,7 @@ def test_eight_threads_at_once(squares):
             if value != wanted[i][0] or not np.array_equal(gradient, wanted[i][1]):
                 wrong.append(i)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    on_eight_threads(work)
     assert wrong == []
 
 

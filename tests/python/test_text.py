@@ -3,12 +3,12 @@
 import copy
 import inspect
 import pickle
-import threading
 from pathlib import Path
 
 import inlay
 import numpy as np
 import pytest
+from conftest import on_eight_threads
 from inlay._inlay import GraphBuilder
 
 AXPY = """
@@ -130,11 +130,7 @@ def test_many_threads():
             if not np.allclose(axpy(3.0, x, y)[0], want, rtol=1e-15):
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    on_eight_threads(work)
     assert wrong == []
 
 
