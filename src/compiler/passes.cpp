@@ -22,6 +22,7 @@
 #include "transform/drop_dead_buffers.h"
 #include "transform/join_regions.h"
 #include "transform/join_whole_arrays.h"
+#include "transform/lay_temporaries.h"
 #include "transform/name_kernels.h"
 #include "transform/order_axes.h"
 #include "transform/place_results.h"
@@ -93,6 +94,7 @@ constexpr bool kNeeded = true;
 constexpr LoopPass kLoopPasses[] = {
     {"place-results", "a library function writes where its result belongs", plain<transform::place_results>, kFull},
     {"drop-dead-buffers", "what nothing loads is not stored", plain<transform::drop_dead_buffers>},
+    {"lay-temporaries", "what a loop makes lies as what it reads", plain<transform::lay_temporaries>, kFull},
     {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
     {"share-rows", "kernels that follow each other row by row are one", plain<transform::share_rows>, kFull},
     {"join-regions", "loops over regions of one buffer are one kernel", plain<transform::join_regions>, kFull},

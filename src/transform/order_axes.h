@@ -15,6 +15,12 @@ kernel::KernelProgram order_axes(kernel::KernelProgram program, LoopPassContext&
 /// Axis i of the stage's statements is axis `now[i]`.
 void renumber_axes(kernel::Stage& stage, std::span<const int> now);
 
+/// Axis i is what axis `order[i]` was. The stage is that of a kernel without outer axes.
+void permute_axes(kernel::Stage& stage, std::span<const std::size_t> order);
+
+/// Is what the stage makes the same, to the order of what its folds add up, whatever order its axes have?
+bool may_permute_axes(const kernel::Stage& stage);
+
 /// Can it be told in which order the stage's points come?
 bool order_shows(const kernel::Stage& stage);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "transform/axis_strides.h"
 #include "transform/join.h"
 #include "transform/order_axes.h"
 #include "transform/stretched_rows.h"
@@ -229,6 +230,52 @@ std::optional<Kernel> by_columns(const Kernel& kernel, const kernel::BackendCaps
   return out;
 }
 
+/// The kernel, and where its one stage may pass its points in another order, the kernel with each other axis in front
+/// of the others; the last axis stays, and one that uses up what vectors across rows have touched stays beside it.
+std::vector<Kernel> with_each_axis_in_front(const KernelProgram& program, const Kernel& kernel) {
+  std::vector<Kernel> out{kernel};
+  if (!kernel.outer.empty() || kernel.stages.size() != 1 || kernel.stages[0].axes.size() < 3) return out;
+  if (!may_permute_axes(kernel.stages[0])) return out;
+  const Stage& stage = kernel.stages[0];
+  const std::optional<std::size_t> of_lines = AxisStrides(program, stage).axis_of_lines(stage.axes.size() - 1);
+  for (std::size_t axis = 1; axis + 1 < kernel.stages[0].axes.size(); ++axis) {
+    if (axis == of_lines) continue;
+    std::vector<std::size_t> order(kernel.stages[0].axes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(axis),
+                order.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
+    permute_axes(out.emplace_back(kernel).stages[0], order);
+  }
+  return out;
+}
+
+/// Where the second only folds, it hands on nothing of its points, and tiles of columns are as good. And where it goes
+/// across the first, there is to be something of the size of a row that it then reads in the cache.
+bool gains_by_rows(const Kernel& first, const Kernel& second) {
+  const auto stores = [](const Statement& s) { return s.kind == Statement::Kind::store; };
+  const auto last_axis = [](const Kernel& kernel) {
+    const std::vector<Dim> axes = axis_extents(kernel, kernel.stages.back());
+    return axes.empty() ? Dim(1) : axes.back();
+  };
+  return any_statement(second, stores) && (last_axis(first) == last_axis(second) || any_statement(first, stores));
+}
+
+/// The two kernels in orders of their axes in which they share rows, and how many axes those are; 0: there are none.
+std::size_t find_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
+  if (!gains_by_rows(first, second)) return 0;
+  const std::vector<Kernel> seconds = with_each_axis_in_front(program, second);
+  for (Kernel& a : with_each_axis_in_front(program, first)) {
+    for (const Kernel& b : seconds) {
+      const std::size_t count = Neighbours(program, caps, a, b, nullptr).shared_axes();
+      if (count == 0) continue;
+      first = std::move(a);
+      second = b;
+      return count;
+    }
+  }
+  return 0;
+}
+
 /// The axes of a statement are numbered from the outer ones on: so nothing in it changes.
 void make_outer(Kernel& kernel, std::size_t count) {
   INLAY_CHECK(kernel.outer.empty() || kernel.outer.size() == count, "kernels share other axes than one has");
@@ -244,6 +291,7 @@ bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, st
                Kernel& first, Kernel& second, WhyNot* why) {
   if (is_columns(first) || is_columns(second)) return false;
   std::size_t count = Neighbours(program, caps, first, second, why).shared_axes();
+  if (count == 0) count = find_rows(program, caps, first, second);
   if (count == 0) {
     std::optional<Kernel> stretched = over_rows_of(program, first, second, checks);
     if (!stretched) return false;

@@ -61,12 +61,20 @@ void StageEmitter::emit_level(int level) {
   if (level == plan_.innermost()) return;
   if (level != plan_.block_level) return emit_loop(level);
   Value* end = f_.sizes.of(plan_.vector_extent());
-  Value* is_long = b_.CreateICmpSGT(end, f_.i64(StagePlan::kOneBlock));
-  block_points_ = b_.CreateSelect(is_long, f_.i64(plan_.block), end);
+  block_points_ = b_.CreateSelect(lines_leave_cache(end), f_.i64(plan_.block), end);
   const Loop blocks = open_loop(b_, f_.i64(0), {});
   nest_.block = blocks.point;
   emit_loop(level);
   close_loop(b_, blocks, block_points_, end, {});
+}
+
+/// Do so many lines, `block_step` apart, leave the first cache before they are used up?
+Value* StageEmitter::lines_leave_cache(Value* rows) {
+  constexpr int64_t kPageBytes = 4096;
+  Value* step = b_.CreateOr(f_.sizes.of(plan_.block_step), f_.i64(kPageBytes));
+  Value* power_of_2 = b_.CreateAnd(step, b_.CreateNeg(step));
+  Value* meet = b_.CreateICmpSGT(b_.CreateMul(rows, power_of_2), f_.i64(StagePlan::kOneBlockBytes));
+  return b_.CreateOr(meet, b_.CreateICmpSGT(rows, f_.i64(StagePlan::kOneBlock)));
 }
 
 /// The loop that opens at `level`, and what is in it.

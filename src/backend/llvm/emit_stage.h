@@ -19,6 +19,7 @@ class StageEmitter {
 
  private:
   void emit_level(int level);
+  Value* lines_leave_cache(Value* rows);
   void emit_loop(int level);
   void emit_plain_loop(int level, Range range);
   void emit_vector_axis();

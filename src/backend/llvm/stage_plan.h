@@ -25,12 +25,15 @@ struct StagePlan : kernel::LoopNest {
   /// The store whose vectors shall begin where lines of the cache do: points before the first line are passed by
   /// themselves.
   std::optional<std::size_t> aligned_store;
-  int block = 0;         // points of the vector axis in a block, where it has over kOneBlock; 0: all at once
+  int block = 0;         // points of the vector axis in a block, where a row has too many lines; 0: all at once
   int block_level = -1;  // the loop over blocks is opened here, around loops[block_level]
+  Dim block_step = 0;    // bytes from one of these lines to the next
 
   static constexpr int kWorthAligning = 1024;      // points
   static constexpr int64_t kWorthPages = 1 << 22;  // bytes of an operand: it comes from memory, not from a cache
-  static constexpr int kOneBlock = 128;            // the lines of so many rows stay in the first cache by themselves
+  static constexpr int kOneBlock = 128;            // the lines of so many rows stay in the first cache by themselves,
+  static constexpr int64_t kOneBlockBytes = 1 << 15;  // unless they meet in fewer places: rows * the greatest power of
+                                                      // 2 (of a page at most) that divides block_step are more
 
   /// A stage that folds rows makes what is of a column once, before it passes them.
   bool is_made_before_rows(std::size_t i) const { return by_columns && of_column[i]; }

@@ -107,8 +107,8 @@ TEST(StagePlan, ATransposePassesTheVectorAxisInBlocks) {
                         "n) checked #0, 0] : f64 "
                         " %3 = add %1, %2 : f64  store r[0, i, j] set %3 }"),
             -1);
-  EXPECT_EQ(plan("x: f64[128, m] param 0, r: f64[m, 128] output 0",
-                 "stage (i < m, j < 128) { %0 = load x[j, i] : f64  store r[i, j] set %0 }")
+  EXPECT_EQ(plan("x: f64[16, m] param 0, r: f64[m, 16] output 0",
+                 "stage (i < m, j < 16) { %0 = load x[j, i] : f64  store r[i, j] set %0 }")
                 .block,
             0);
 }
