@@ -169,7 +169,7 @@ void ScatterEmitter::scatter_lane_by_lane(std::size_t i, const Place& place, int
 /// not (1e6 doubles on a Zen 5, us: 1560, lane by lane 2080).
 void ScatterEmitter::set(std::size_t i, const Place& place, Value* value, Lanes& lanes) {
   const bool lane_by_lane = place.shape == Place::Shape::lanes && plan_.statements[i].index_varies && !lanes.active &&
-                            !f_.engine.facts().avx512;
+                            !f_.engine.facts().hardware_gather;
   if (lane_by_lane) return scatter_lane_by_lane(i, place, 0, value, lanes);
   store(f_, place, nest_.statement(i).dtype, value, lanes);
 }

@@ -21,7 +21,8 @@ struct TargetFacts {
   bool avx512 = false;
   bool fma = false;  // fused multiply-adds are instructions, not calls
   int vector_bytes = 16;
-  /// Loads through an index vector: one masked.gather, or scalar loads put together. See docs/codegen.md.
+  /// Loads and stores through an index vector: one masked.gather or masked.scatter, or lane by lane. See
+  /// docs/codegen.md.
   bool hardware_gather = false;
 };
 
