@@ -1,5 +1,5 @@
 # inlay_add_function(<target> <program.inlay> [NAME <name>] [SIZES <size>=<number>...]
-#                    [BOUND <parameter>=<file.npy>...] [COMPILE_OPTIONS <flag>...])
+#                    [BOUND <parameter>=<file.npy>...] [COMPILE_OPTIONS <flag>...] [FREESTANDING])
 #
 # Compiles a program in text form whenever it changed and the target is built: an object, which becomes part of the
 # target, and its header NAME.h, which the target's sources include. A target may have any number of them.
@@ -8,6 +8,7 @@
 #   SIZES            what every call has
 #   BOUND            the array of each bound parameter, which then lies in the object
 #   COMPILE_OPTIONS  further flags of the C compiler: -march=native, --sysroot=...
+#   FREESTANDING     for a machine that has no C library but libm: no headers of it, sizes in 32 bits where they fit
 #
 # Files are relative to the folder of the CMakeLists.txt; one that is made during the build has its whole path. The C
 # compiler is the project's, where it has the language C, and else the system's cc. INLAY_TOOL names another inlay than
@@ -16,11 +17,11 @@
 # What is made is what `inlay export --kind=object` makes: docs/file.md has what the header says.
 
 function(inlay_add_function target program)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME" "SIZES;BOUND;COMPILE_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FREESTANDING" "NAME" "SIZES;BOUND;COMPILE_OPTIONS")
   set(call "inlay_add_function(${target} ${program})")
   if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "${call}: what are ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}? After the file \
-come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has.")
+come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has, or FREESTANDING.")
   endif()
   _inlay_require_target("${call}" "${target}")
   _inlay_require_tool(tool "${call}")
@@ -53,6 +54,10 @@ come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has.")
     list(APPEND options "--bound=${parameter}=${array}")
     list(APPEND files "${array}")
   endforeach()
+
+  if(arg_FREESTANDING)
+    list(APPEND options --freestanding)
+  endif()
 
   set(environment)
   if(CMAKE_C_COMPILER)
