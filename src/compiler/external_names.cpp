@@ -11,6 +11,25 @@
 #include "ops/scalar_functions.h"
 #include "runtime/step_times.h"
 
+#if defined(__aarch64__)
+// A long double has 113 bits there, and a C compiler calls these of its own library.
+extern "C" {
+long double __extenddftf2(double);
+double __trunctfdf2(long double);
+long double __addtf3(long double, long double);
+long double __subtf3(long double, long double);
+long double __multf3(long double, long double);
+long double __divtf3(long double, long double);
+int __unordtf2(long double, long double);
+int __eqtf2(long double, long double);
+int __netf2(long double, long double);
+int __lttf2(long double, long double);
+int __letf2(long double, long double);
+int __gttf2(long double, long double);
+int __getf2(long double, long double);
+}
+#endif
+
 namespace inlay {
 namespace {
 
@@ -46,6 +65,21 @@ const Name kNames[] = {
     {"fmaf", address(&::fmaf)},
     {"__extendhfsf2", address(&widen_half)},
     {"__truncsfhf2", address(&narrow_to_half)},
+#if defined(__aarch64__)
+    {"__extenddftf2", address(&__extenddftf2)},
+    {"__trunctfdf2", address(&__trunctfdf2)},
+    {"__addtf3", address(&__addtf3)},
+    {"__subtf3", address(&__subtf3)},
+    {"__multf3", address(&__multf3)},
+    {"__divtf3", address(&__divtf3)},
+    {"__unordtf2", address(&__unordtf2)},
+    {"__eqtf2", address(&__eqtf2)},
+    {"__netf2", address(&__netf2)},
+    {"__lttf2", address(&__lttf2)},
+    {"__letf2", address(&__letf2)},
+    {"__gttf2", address(&__gttf2)},
+    {"__getf2", address(&__getf2)},
+#endif
 };
 
 }  // namespace

@@ -27,9 +27,12 @@ Options options_of(const file::FunctionFile& file) {
   return options;
 }
 
-/// Those by which a file is compiled once more: what it was told of the CPU holds where this CPU has that level.
+/// Those by which a file is compiled once more: what it was told of the CPU holds on the same architecture, and where
+/// this CPU has that level.
 Options options_here(const file::FunctionFile& file) {
   Options options = options_of(file);
+  const bool is_for_this = std::ranges::find(file.needs, llvm_backend::architecture()) != file.needs.end();
+  if (!is_for_this) options.cpu_features.clear();
   try {
     llvm_backend::chosen_features(options.cpu_features);
   } catch (const Error&) {

@@ -119,6 +119,14 @@ TEST_F(Saved, IsCompiledAgainByTheSameChoiceOfTheCpu) {
 #endif
 }
 
+TEST_F(Saved, IsCompiledForThisCpuWhereItsOwnIsOfAnotherArchitecture) {
+  const Program program = compile_program(parse(kChain));
+  file::FunctionFile file = file_of(program, program.executable);
+  file.needs = {"an architecture of its own"};
+  file.cpu_features = "-what-that-has";
+  EXPECT_EQ(emit_again(file).cpu_features, program.cpu_features);
+}
+
 TEST_F(Saved, SaysWhatTheProgramWas) {
   const Program program = compile_program(parse(kChain));
   const file::FunctionFile file = file::read(file::write(file_of(program, program.executable)), "f");
