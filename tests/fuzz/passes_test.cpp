@@ -64,8 +64,8 @@ std::string complaint(const Outcome& wanted, const Outcome& found, Close farthes
   return "";
 }
 
-/// What is wrong with the text of what a pass has made. A pass that edits may leave nodes that the builder makes less of,
-/// of a slice that has become whole its operand: fewer nodes are read then, whose text reads as it is, and which is
+/// What is wrong with the text of what a pass has made. A pass that edits may leave nodes that the builder makes less
+/// of, of a slice that has become whole its operand: fewer nodes are read then, whose text reads as it is, and which is
 /// `judged` too.
 template <class Judged>
 std::string text_complaint(const std::string& text, const Judged& judged) {
