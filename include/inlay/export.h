@@ -39,7 +39,7 @@ struct Exported {
 };
 
 /// The header and the code of a graph. Throws Error: unsupported where the code would not link with libm alone (it
-/// calls matmul, sort, a host function, ...), or there is no C compiler; wrong-argument-count where a bound parameter
+/// calls eigvals, a host function, ...), or there is no C compiler; wrong-argument-count where a bound parameter
 /// has no array; unknown-name, shape-mismatch, wrong-dtype, negative-size and false-fact for names, sizes and arrays
 /// that do not fit the program; and what compiling throws.
 Exported exported(const Graph& graph, const ExportOptions& options = {});

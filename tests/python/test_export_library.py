@@ -5,8 +5,8 @@ import re
 import inlay
 import numpy as np
 import pytest
-from factors import assert_orthonormal, assert_reconstructs, of_reflections
-from test_export import Library, require_alone
+from factors import assert_orthonormal, assert_reconstructs, assert_svd, of_reflections
+from test_export import COMPILERS, FLAGS, Library, require_alone, run
 
 RNG = np.random.default_rng(7)
 SIDES = [0, 1, 2, 17, 33]
@@ -87,6 +87,109 @@ def test_orthogonal_factors(m, n, tmp_path):
     for mine, theirs in zip((r, s, only, raw, tau), (wanted[1], wanted[3], wanted[4], wanted[8], wanted[9]), strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)  # the signs are LAPACK's
     assert_reconstructs(a, *of_reflections(raw, tau))
+
+
+SPECTRA = """graph @spectra(%a: T[2, m, n]) {
+  %u, %s, %vh = svd %a
+  %fu, %fs, %fvh = svd_full %a
+  %only = singular_values %a
+  return %u, %s, %vh, %fu, %fs, %fvh, %only
+}"""
+
+
+def matrices(kind, m, n):
+    """Two of them, of the kinds on which rotations could go on for ever, or vectors be lost."""
+    a = RNG.normal(size=(2, m, n))
+    if kind == "of rank 1":
+        return a[:, :, :1] * a[:, :1, :]
+    if kind == "graded":
+        return a * 10.0 ** -np.linspace(0, 36, n)
+    return a * {"any": 1, "zero": 0, "tiny": 1e-37, "huge": 1e36}[kind]
+
+
+KINDS = ["any", "zero", "of rank 1", "graded", "tiny", "huge"]
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("kind, m, n", [("any", *sides) for sides in [(0, 3), (3, 0), (1, 1), (7, 1), (40, 17), (17, 40)]]
+                         + [(kind, 20, 12) for kind in KINDS] + [(kind, 12, 20) for kind in KINDS])  # fmt: skip
+def test_singular_values(kind, m, n, t, tmp_path):
+    a = matrices(kind, m, n).astype({"f32": np.float32, "f64": np.float64}[t])
+    text = SPECTRA.replace("T", t).replace("m,", f"{m},").replace("n]", f"{n}]")
+    (u, s, vh, fu, fs, fvh, only), wanted = exported(text, tmp_path, "spectra", [a])
+    assert_svd(a, u, s, vh)
+    assert_svd(a, fu, fs, fvh)
+    scale = np.broadcast_to(a, (2, m, n))
+    for values in (s, fs, only):
+        assert (np.diff(values) <= 0).all() and (values >= 0).all()
+        size = max(m, n, 1) * np.abs(scale).max(initial=0)
+        np.testing.assert_allclose(values, wanted[1], rtol=0, atol=20 * np.finfo(a.dtype).eps * size)
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("kind, n", [("any", n) for n in (0, 1, 2, 33)] + [(kind, 20) for kind in KINDS])
+def test_symmetric_eigenvalues(kind, n, t, tmp_path):
+    x = matrices(kind, n, n)
+    a = (x + np.swapaxes(x, -1, -2)).astype({"f32": np.float32, "f64": np.float64}[t])
+    text = f"""graph @symmetric(%a: {t}[2, {n}, {n}], %b: {t}[2, {n}, {n}]) {{
+  %w, %v = eigh %a
+  %uw, %uv = eigh %b upper
+  %only = eigvalsh %a
+  return %w, %v, %uw, %uv, %only
+}}"""
+    # Of %b one triangle is read.
+    b = np.triu(a) + np.tril(np.full_like(a, np.nan), -1)
+    (w, v, uw, uv, only), wanted = exported(text, tmp_path, "symmetric", [a, b])
+    for values, vectors in [(w, v), (uw, uv)]:
+        assert_orthonormal(vectors)
+        assert_reconstructs(a, vectors * values[..., None, :], np.swapaxes(vectors, -1, -2))
+    for values in (w, uw, only):
+        assert (np.diff(values) >= 0).all()
+        size = n * np.abs(a).max(initial=0)
+        np.testing.assert_allclose(values, wanted[0], rtol=0, atol=20 * np.finfo(a.dtype).eps * size)
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("n, size", [(0, 1), (1, 1), (2, 30), (20, 0.01), (20, 1), (20, 3)])
+def test_exponential(n, size, t, tmp_path):
+    text = f"graph @f(%a: {t}[3, {n}, {n}]) {{\n  %x = expm %a\n  return %x\n}}"
+    a = (size * RNG.normal(size=(3, n, n))).astype({"f32": np.float32, "f64": np.float64}[t])
+    a[1:2, :1, :1] = np.inf
+    (x,), (wanted,) = exported(text, tmp_path, "f", [a])
+    assert np.isnan(x[1]).all()
+    for i in (0, 2):
+        # Each squaring doubles the error of the power before it.
+        doubled = 1 + np.abs(a[i]).sum(-1).max(initial=0)
+        off = np.abs(x[i] - wanted[i]).max(initial=0)
+        assert off <= 10 * max(n, 1) * doubled * np.finfo(a.dtype).eps * np.abs(wanted[i]).max(initial=0)
+
+
+def test_spectra_of_what_is_not_finite_are_nan(tmp_path):
+    text = """graph @f(%a: f64[4, 3], %b: f32[3, 3]) {
+  %u, %s, %vh = svd %a
+  %w, %v = eigh %b
+  return %u, %s, %vh, %w, %v
+}"""
+    inlay.export(text, tmp_path, "shared", name="f")
+    a, b = RNG.normal(size=(4, 3)), np.eye(3, dtype=np.float32)
+    a[3, 1], b[2, 1] = -np.inf, np.nan
+    got = [np.zeros(shape, t) for shape, t in [((4, 3), a.dtype), (3, a.dtype), ((3, 3), a.dtype), (3, b.dtype), ((3, 3), b.dtype)]]
+    assert Library(tmp_path, "f")([a, b], got) == 0
+    for each in got:
+        assert np.isnan(each).all()
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("op, results", [("svd", "%u, %s, %vh"), ("svd_full", "%u, %s, %vh"), ("singular_values", "%s"),
+                                         ("eigh", "%w, %v"), ("eigvalsh", "%w"), ("expm", "%x")])  # fmt: skip
+def test_spectra_for_small_machines(op, results, compiler, tmp_path):
+    text = f"graph @f(%a: f32[20, 20]) {{\n  {results} = {op} %a\n  return {results}\n}}"
+    _, code = inlay.export(text, tmp_path, name="f", freestanding=True)
+    run(compiler, *FLAGS, "-ffreestanding", "-c", code, "-o", tmp_path / "f.o")
+    require_alone(tmp_path / "f.o")
+    # In f32 throughout, but for constants that a compiler rounds.
+    written = re.sub(r"/\*.*?\*/", "", code.read_text(), flags=re.DOTALL)
+    assert not re.search(r"\bdouble\b|\w+_f64\b|\bsqrt\(", written)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 40])
