@@ -22,6 +22,7 @@ struct ExportOptions {
   std::map<std::string, ArrayRef> bound;  // for each bound parameter, by name, its array, which then lies in the code;
                                           // it fixes sizes, too
   bool freestanding = false;  // the C includes no header of a hosted C, and has no use for one: docs/file.md
+  bool blas = false;          // products and systems call a BLAS and a LAPACK, which whoever links the code brings
   CompileOptions compile;     // of these, backend and host_functions say nothing here
 };
 
@@ -38,10 +39,10 @@ struct Exported {
   void save(const std::filesystem::path& folder) const;
 };
 
-/// The header and the code of a graph. Throws Error: unsupported where the code would not link with libm alone (it
-/// calls eigvals, a host function, ...), or there is no C compiler; wrong-argument-count where a bound parameter
-/// has no array; unknown-name, shape-mismatch, wrong-dtype, negative-size and false-fact for names, sizes and arrays
-/// that do not fit the program; and what compiling throws.
+/// The header and the code of a graph. Throws Error: unsupported where the code would not link with libm alone, and
+/// with BLAS where that is asked for (it calls eigvals, a host function, ...), or there is no C compiler;
+/// wrong-argument-count where a bound parameter has no array; unknown-name, shape-mismatch, wrong-dtype, negative-size
+/// and false-fact for names, sizes and arrays that do not fit the program; and what compiling throws.
 Exported exported(const Graph& graph, const ExportOptions& options = {});
 
 }  // namespace inlay

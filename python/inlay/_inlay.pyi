@@ -352,7 +352,7 @@ def compile(graph: Graph, bound: list = [], host_functions: list = [], choices: 
 
 def parse(text: str, file_name: str = '<text>') -> Graph: ...
 
-def exported(text: str, file_name: str, name: str, kind: str, sizes: Mapping[str, int], bound: dict, freestanding: bool = False) -> list:
+def exported(text: str, file_name: str, name: str, kind: str, sizes: Mapping[str, int], bound: dict, freestanding: bool = False, blas: bool = False) -> list:
     """The name and the bytes of the header, and of the code."""
 
 def exported_library(parts: list, code: Mapping[str, str]) -> bytes:

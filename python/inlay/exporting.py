@@ -14,7 +14,7 @@ from .files import write_whole
 from .text import by_name, compilation_of
 
 
-def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freestanding=False):
+def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freestanding=False, blas=False):
     """Writes a function as C99, or what the system's C compiler makes of that, with one header, for programs that know
     nothing of Python and of inlay. Returns the paths of both: of the header and of the code.
 
@@ -25,9 +25,11 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
     the code; a function has those that it was compiled with.
 
     `freestanding`: the C includes no header of a hosted C (no math.h, no string.h), as for microcontrollers.
+    `blas`: matmul, cholesky, solve_triangular, solve and lu_factor of f32 and f64 call a BLAS and a LAPACK (dgemm_,
+    ...), which whoever links the code brings.
 
     Where every size is fixed the header declares `int32_t NAME(const double x[64], ..., double y[64], void *arena)`,
-    else only the entry that takes an InlayCall. The code allocates nothing and needs no library but libm.
+    else only the entry that takes an InlayCall. The code allocates nothing and needs no library but libm, and BLAS where `blas` asks for it.
 
     Errors: NotImplementedError for a program that calls what has no C source (host functions, eigvals, ...), with
     all of them, and nothing is written; ValueError for names and sizes that the program has not; TypeError for what
@@ -47,7 +49,7 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
     arrays = {key: np.array(array, order="C") for key, array in arrays.items()}
     numbers = {key: operator.index(number) for key, number in by_name("sizes", sizes).items()}
     name = _name(name, default_name)
-    files = _inlay.exported(text, file_name, name, kind, numbers, arrays, bool(freestanding))
+    files = _inlay.exported(text, file_name, name, kind, numbers, arrays, bool(freestanding), bool(blas))
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     for file, data in files:

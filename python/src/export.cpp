@@ -37,11 +37,12 @@ nb::tuple file_of(const ExportedFile& file) {
 
 nb::list exported_program(const std::string& text, const std::string& file_name, const std::string& name,
                           const std::string& kind, const std::map<std::string, int64_t>& sizes, nb::dict bound,
-                          bool freestanding) {
+                          bool freestanding, bool blas) {
   ExportRequest request{.name = name,
                         .kind = export_kind_named(kind),
                         .sizes = {sizes.begin(), sizes.end()},
-                        .freestanding = freestanding};
+                        .freestanding = freestanding,
+                        .blas = blas};
   request.bound = bound_arrays(parse(text, file_name), bound);
   Exported made;
   unless_interrupted([&] { made = exported(text, file_name, request); });
@@ -72,7 +73,7 @@ nb::bytes exported_library_of(nb::list parts, const std::map<std::string, std::s
 
 void bind_export(nb::module_& m) {
   m.def("exported", exported_program, "text"_a, "file_name"_a, "name"_a, "kind"_a, "sizes"_a, "bound"_a,
-        "freestanding"_a = false, "The name and the bytes of the header, and of the code.");
+        "freestanding"_a = false, "blas"_a = false, "The name and the bytes of the header, and of the code.");
   m.def("exported_library", exported_library_of, "parts"_a, "code"_a,
         "The bytes of a shared library: of programs, and of C code that calls them.");
   m.def("wrong_export_name", wrong_export_name, "name"_a, "Why a function cannot have this name; empty: it can.");

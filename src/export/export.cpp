@@ -197,7 +197,8 @@ struct Prepared {
 
   /// `taken`: names that the file has beside those of the header.
   std::string code(const std::string& declarations, const std::vector<c_backend::BoundElements>& elements,
-                   const std::vector<std::string>& taken, std::string_view file_name, bool freestanding) const {
+                   const std::vector<std::string>& taken, std::string_view file_name,
+                   const ExportRequest& request) const {
     std::vector<std::string> names = interface.names();
     names.insert(names.end(), taken.begin(), taken.end());
     const c_backend::Source source = c_backend::source_of(made.kernels, made.plan,
@@ -206,7 +207,8 @@ struct Prepared {
                                                            .taken = names,
                                                            .layout = interface.layout(),
                                                            .supplies = true,
-                                                           .freestanding = freestanding,
+                                                           .freestanding = request.freestanding,
+                                                           .blas = request.blas,
                                                            .bound = elements});
     require_complete(graph, source.needed, file_name);
     return source.text + interface.functions();
@@ -298,7 +300,7 @@ Exported exported(std::string_view text, std::string_view file_name, const Expor
   const std::string header = program.interface.header();
   const bool is_source = request.kind == ExportKind::c;
   const std::string code = program.code(is_source ? str("#include \"", header_name, "\"\n") : header,
-                                        elements_of(program), {}, file_name, request.freestanding);
+                                        elements_of(program), {}, file_name, request);
   const ExportedFile header_file{header_name, header};
   if (is_source) return {header_file, {request.name + ".c", code}};
   const bool is_shared = request.kind == ExportKind::shared;
@@ -312,8 +314,8 @@ std::string exported_library(const LibraryRequest& request) {
   for (const ExportedFile& file : request.code) files.push_back({file.name, file.bytes});
   SharedTables tables;
   for (const LibraryRequest::Part& part : request.parts) {
-    const Prepared program(part.text, part.file_name,
-                           {.name = part.name, .bound = part.bound, .options = request.options});
+    const ExportRequest as_one{.name = part.name, .bound = part.bound, .options = request.options};
+    const Prepared program(part.text, part.file_name, as_one);
     if (!program.interface.is_typed()) {
       throw Error(ErrorCode::unsupported, {},
                   str(part.file_name, " cannot be exported: some sizes are known only when it runs"));
@@ -322,7 +324,7 @@ std::string exported_library(const LibraryRequest& request) {
     tables.take(program, elements);
     files.push_back({part.name + ".h", str(kHidden, program.interface.header(), kSeen)});
     files.push_back({part.name + ".c", program.code(str(kHidden, "#include \"", part.name, ".h\"\n"), elements,
-                                                    tables.names(), part.file_name, /*freestanding=*/false)});
+                                                    tables.names(), part.file_name, as_one)});
   }
   files.push_back({"inlay_arrays.c", tables.text()});
   return bytes_text(c_backend::compiled(files, c_backend::Product::shared));

@@ -29,6 +29,7 @@ struct ExportRequest {
   FixedSizes sizes;
   std::vector<BoundArray> bound;  // one for each bound parameter; they fix sizes, too
   bool freestanding = false;      // the C needs no header of a hosted C
+  bool blas = false;              // products and systems call the caller's BLAS and LAPACK
   Options options;
 };
 

@@ -102,6 +102,16 @@ TEST(Export, TheFreestandingFormIncludesNothingOfAHostedC) {
   for (const char* header : {"<math.h>", "<string.h>"}) EXPECT_THAT(code, testing::Not(HasSubstr(header)));
 }
 
+TEST(Export, ProductsCallTheBlasThatIsAskedFor) {
+  ArrayProgram p("product");
+  const Value a = p.param("a", DType::f32, {20, 20});
+  p.output(matmul(a, a), "y");
+  const Graph graph = p.finish();
+  const std::string calls = "sgemm_(b_by_rows";
+  EXPECT_THAT(exported(graph, {.blas = true}).code.bytes, HasSubstr(calls));
+  EXPECT_THAT(exported(graph).code.bytes, testing::Not(HasSubstr(calls)));
+}
+
 TEST(Export, AFreestandingCHasNoFunctionsOfComplexNumbers) {
   ArrayProgram p("turn");
   p.output(exp(p.param("z", DType::c128, {3})), "y");

@@ -110,7 +110,7 @@ Examples:
 
 The header declares int32_t NAME(const double x[64], ..., double y[64], void* arena), where every size is fixed, the
 entry NAME_entry, which takes an InlayCall, the bytes of working memory and the codes of failures. The code allocates
-nothing, keeps nothing and links with libm alone; a program that would not (svd, eigh, products of complex numbers, ...,
+nothing, keeps nothing and links with libm alone; a program that would not (eig, schur, products of complex numbers, ...,
 host calls, the special functions that docs/backends.md says it has no source for) is refused. docs/file.md has more.)";
 
 constexpr const char* kPlanFooter = R"(
@@ -267,6 +267,7 @@ CLI::App* declare(CLI::App& app, ExportCommand& command) {
       ->allow_extra_args(false)
       ->type_name("NAME=FILE.npy");
   out->add_flag("--freestanding", command.freestanding, "C for machines that have no C library but libm");
+  out->add_flag("--blas", command.blas, "products and systems call a BLAS and a LAPACK, which whoever links brings");
   add_compile_flags(out, command.compile);
   out->footer(kExportFooter);
   return out;

@@ -84,6 +84,7 @@ struct ExportCommand {
   std::vector<std::string> sizes;  // "n=919"
   std::vector<std::string> bound;  // "w=w.npy"
   bool freestanding = false;
+  bool blas = false;
   CompileFlags compile;
 };
 int export_file(const ExportCommand& command);

@@ -59,7 +59,8 @@ int export_file(const ExportCommand& command) {
   ExportRequest request{.name = name_of(command),
                         .kind = export_kind_named(kind),
                         .sizes = sizes_of(command),
-                        .freestanding = command.freestanding};
+                        .freestanding = command.freestanding,
+                        .blas = command.blas};
   request.options = command.compile.options();
   std::vector<Tensor> arrays;
   arrays.reserve(command.bound.size());

@@ -48,7 +48,7 @@ std::string wrong_entry_name(const std::string& name) {
   if (name[0] == '_' || is_of_strings) return str("`", name, "` begins as the names of the C library");
   if (name.ends_with("_t")) return str("`", name, "` ends as the types of the C library");
   if (NameTable().is_taken(name) || is_of_headers(name) || begins("Inlay") || begins("INLAY_") || begins("inlay_s_") ||
-      begins("inlay_l_")) {
+      begins("inlay_l_") || begins("inlay_blas_")) {
     return str("`", name, "` has a meaning in the C file already");
   }
   return {};

@@ -49,6 +49,7 @@ struct SourceOptions {
   bool supplies = false;      // what of inlay's functions has a C source (functions/supplied.c) is there, not declared
   bool freestanding = false;  // for machines without a C library: no header of its is included, and where
                               // counts_in_32_bits() indices have 32
+  bool blas = false;          // products and systems call a BLAS and a LAPACK by Fortran's names
   std::vector<BoundElements> bound;  // are tables of the file: call->params is not read for them
 };
 

@@ -242,6 +242,11 @@ class Emitter {
   }
 
   void write_needed(Text& out) const {
+    const std::vector<std::string> of_blas = blas_calls(p_.needs.functions);
+    if (!of_blas.empty()) {
+      out.comment(str("Links with a BLAS and a LAPACK that have Fortran's names and integers of 32 bits, for: ",
+                      join(of_blas, ", "), "."));
+    }
     if (p_.needs.externals.empty()) return;
     out.comment(
         "Does not link alone. Functions that are called and have no C source here, and the ops that call them:");

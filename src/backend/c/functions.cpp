@@ -143,6 +143,14 @@ std::string text_of(const std::set<std::string>& names, const SumTypes& types) {
   return out;
 }
 
+std::vector<std::string> blas_calls(const std::set<std::string>& names) {
+  std::vector<std::string> out;
+  for (const std::string& name : with_needs(names)) {
+    if (name.ends_with('_')) out.push_back(name);
+  }
+  return out;
+}
+
 bool needs_complex_header(const std::set<std::string>& names) { return with_needs(names).contains("of_parts"); }
 
 std::span<const std::string_view> standard_functions() {

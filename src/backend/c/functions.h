@@ -34,6 +34,8 @@ int most_parts(const Dim& most_points);
 
 /// The text of `names` and of what they need.
 std::string text_of(const std::set<std::string>& names, const SumTypes& types = {});
+/// Those of a BLAS or a LAPACK that they call: dgemm_.
+std::vector<std::string> blas_calls(const std::set<std::string>& names);
 bool needs_complex_header(const std::set<std::string>& names);
 
 /// Names of the C library that generated code, or the C compiler in its place, calls.

@@ -18,10 +18,14 @@ constexpr DType kOrdered[] = {DType::f64, DType::f32, DType::i64, DType::i32, DT
 /// Of the C library: with an f behind it for float.
 constexpr std::string_view kOfTwoTypes[] = {"copysign", "fabs", "sqrt"};
 
+/// Of BLAS and LAPACK, with s in front for float.
+constexpr std::string_view kOfBlas[] = {"dgemm_", "dgemv_", "dtrsm_", "dpotrf_", "dgetrf_"};
+
 std::string as_of(DType dtype, std::string_view word, DType written) {
   const std::string end = "_" + suffix(written);
   if (word == memory_type(written)) return std::string(memory_type(dtype));
   if (word.ends_with(end)) return str(word.substr(0, word.size() - end.size()), "_", suffix(dtype));
+  if (dtype == DType::f32 && std::ranges::find(kOfBlas, word) != std::end(kOfBlas)) return str("s", word.substr(1));
   const bool is_library = dtype == DType::f32 && std::ranges::find(kOfTwoTypes, word) != std::end(kOfTwoTypes);
   return str(word, is_library ? "f" : "");
 }

@@ -1,6 +1,6 @@
 #pragma once
-// C99 for library ops: functions/matrices.c, orthogonal.c, tridiagonal.c and rows.c, which are written for f64, for
-// each dtype.
+// C99 for library ops: functions/matrices.c and those behind it in sources.cpp.in, which are written for f64, for each
+// dtype.
 #include <vector>
 
 #include "backend/c/functions.h"
@@ -8,8 +8,8 @@
 namespace inlay::c_backend {
 
 /// `written`: what such a file has. What ends with _f64 is there for each dtype that the ops take, with the types and
-/// the functions of the C library that belong to it; for integers it is made of what ends with _i64 where that is
-/// written too.
+/// the functions of the C library and of BLAS that belong to it; for integers it is made of what ends with _i64 where
+/// that is written too.
 std::vector<Function> for_fields(const std::vector<Function>& written);
 std::vector<Function> for_ordered(const std::vector<Function>& written);
 

@@ -20,6 +20,7 @@ ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::Mem
       is_read_(program.buffers.size()),
       buffer_names_(program.buffers.size()) {
   needs.in_singles = options.freestanding;
+  needs.calls_blas = options.blas;
   names.reserve(options.entry);
   for (const std::string& name : options.taken) names.reserve(name);
   find_read();

@@ -7,7 +7,7 @@ namespace inlay::c_backend {
 
 inline constexpr int kNumSources = 13;
 extern const std::array<std::string_view, kNumSources> kSources;  // functions/*.c
-inline constexpr int kNumMatrixSources = 5;
+inline constexpr int kNumMatrixSources = 6;
 extern const std::array<std::string_view, kNumMatrixSources> kMatrixSources;  // functions/matrices.c, ...
 extern const std::string_view kRowSource;                                     // functions/rows.c
 extern const std::string_view kMath;                                          // backend/llvm/math/*.h

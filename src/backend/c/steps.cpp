@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/c/functions.h"
 #include "support/error.h"
 
 namespace inlay::c_backend {
@@ -172,13 +173,20 @@ ArrayTables tables_of(ProgramText& p, const std::vector<kernel::CallArray>& arra
   return out;
 }
 
+/// `name`: op and dtype
+std::string function_of(const Needs& needs, const std::string& name) {
+  std::string by_blas = "inlay_blas_" + name;
+  if (needs.calls_blas && std::ranges::find(functions(), by_blas, &Function::name) != functions().end()) return by_blas;
+  return "inlay_l_" + name;
+}
+
 }  // namespace
 
 // int32_t inlay_l_NAME_DTYPE(operands, operand_strides, results, result_strides, sizes, options, workspace, failure,
 // call, stop): see library/library.h.
 void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& call) {
   const DType dtype = p.program.buffers[call.operands[0].buffer].dtype;
-  const std::string function = str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype));
+  const std::string function = function_of(p.needs, str(facts(call.op).name, "_", dtype_name(dtype)));
   Needs::External& external = p.needs.externals[function];
   external.op = facts(call.op).name;
   external.declaration = str(

@@ -23,6 +23,7 @@ struct Needs {
   std::map<std::string, External> externals;  // by name
 
   bool in_singles = false;      // of floats: no double between, where functions/single.c has a way
+  bool calls_blas = false;      // library ops are those of functions/blas.c, where that has them
   bool folds_in_lanes = false;  // the macro IN_LANES
   Dim most_points = 0;          // of a long sum
 

@@ -176,6 +176,17 @@ static inline int64_t cholesky_upper_f64(double* u, int64_t row, int64_t n) {
   return 0;
 }
 
+/* Of a the triangle that is read, and 0 in the other. */
+static inline void copy_triangle_f64(const double* a, const int64_t* strides, int64_t n, bool upper, double* out,
+                                     int64_t row) {
+  for (int64_t r = 0; r < n; ++r) {
+    for (int64_t c = 0; c < n; ++c) {
+      const bool is_read = upper ? c >= r : c <= r;
+      out[r * row + c] = is_read ? a[r * strides[1] + c * strides[2]] : 0;
+    }
+  }
+}
+
 static int32_t inlay_l_cholesky_f64(const void* const* operands, const int64_t* operand_strides, void* const* results,
                                     const int64_t* result_strides, const int64_t* sizes, uint32_t options,
                                     void* workspace, int64_t* failure, InlayCall* call, const int32_t* stop) {
@@ -186,12 +197,7 @@ static int32_t inlay_l_cholesky_f64(const void* const* operands, const int64_t* 
     const double* a = (const double*)operands[0] + point * operand_strides[0];
     double* out = (double*)results[0] + point * result_strides[0];
     if (ended(call, stop)) return INLAY_INTERRUPTED;
-    for (int64_t r = 0; r < n; ++r) {
-      for (int64_t c = 0; c < n; ++c) {
-        const bool is_read = upper ? c >= r : c <= r;
-        out[r * row + c] = is_read ? a[r * operand_strides[1] + c * operand_strides[2]] : 0;
-      }
-    }
+    copy_triangle_f64(a, operand_strides, n, upper, out, row);
     const int64_t minor = upper ? cholesky_upper_f64(out, row, n) : cholesky_lower_f64(out, row, n);
     if (minor == 0) continue;
     if (!(options & kOptionNan)) return library_failed(failure, minor, point);
@@ -212,6 +218,14 @@ static inline void solve_triangle_f64(const double* t, int64_t row, int64_t colu
   }
 }
 
+/* The number of the first element on the diagonal that is 0, counted from 1, or 0. */
+static inline int64_t zero_on_diagonal_f64(const double* a, int64_t step, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (a[i * step] == 0) return i + 1;
+  }
+  return 0;
+}
+
 static int32_t inlay_l_solve_triangular_f64(const void* const* operands, const int64_t* operand_strides,
                                             void* const* results, const int64_t* result_strides, const int64_t* sizes,
                                             uint32_t options, void* workspace, int64_t* failure, InlayCall* call,
@@ -225,11 +239,10 @@ static int32_t inlay_l_solve_triangular_f64(const void* const* operands, const i
   for (int64_t point = 0; point < (n && columns ? sizes[0] : 0); ++point) {
     const double* a = (const double*)operands[0] + point * operand_strides[0];
     double* x = (double*)results[0] + point * result_strides[0];
-    int64_t i = 0;
+    const int64_t zero = unit ? 0 : zero_on_diagonal_f64(a, row + column, n);
     if (ended(call, stop)) return INLAY_INTERRUPTED;
-    while (!unit && i < n && a[i * (row + column)] != 0) ++i;
-    if (!unit && i < n) {
-      if (!(options & kOptionNan)) return library_failed(failure, i + 1, point);
+    if (zero != 0) {
+      if (!(options & kOptionNan)) return library_failed(failure, zero, point);
       fill_matrix_f64(x, result_strides, n, columns, NAN);
       continue;
     }
