@@ -1,5 +1,6 @@
 # inlay_add_function(<target> <program.inlay> [NAME <name>] [SIZES <size>=<number>...]
-#                    [BOUND <parameter>=<file.npy>...] [COMPILE_OPTIONS <flag>...] [FREESTANDING])
+#                    [BOUND <parameter>=<file.npy>...] [COMPILE_OPTIONS <flag>...]
+#                    [FREESTANDING] [BLAS])
 #
 # Compiles a program in text form whenever it changed and the target is built: an object, which becomes part of the
 # target, and its header NAME.h, which the target's sources include. A target may have any number of them.
@@ -9,6 +10,7 @@
 #   BOUND            the array of each bound parameter, which then lies in the object
 #   COMPILE_OPTIONS  further flags of the C compiler: -march=native, --sysroot=...
 #   FREESTANDING     for a machine that has no C library but libm: no headers of it, sizes in 32 bits where they fit
+#   BLAS             products, factors and solves call BLAS and LAPACK, which the program links
 #
 # Files are relative to the folder of the CMakeLists.txt; one that is made during the build has its whole path. The C
 # compiler is the project's, where it has the language C, and else the system's cc. INLAY_TOOL names another inlay than
@@ -17,11 +19,11 @@
 # What is made is what `inlay export --kind=object` makes: docs/file.md has what the header says.
 
 function(inlay_add_function target program)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "FREESTANDING" "NAME" "SIZES;BOUND;COMPILE_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FREESTANDING;BLAS" "NAME" "SIZES;BOUND;COMPILE_OPTIONS")
   set(call "inlay_add_function(${target} ${program})")
   if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "${call}: what are ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}? After the file \
-come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has, or FREESTANDING.")
+come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has, FREESTANDING or BLAS.")
   endif()
   _inlay_require_target("${call}" "${target}")
   _inlay_require_tool(tool "${call}")
@@ -57,6 +59,9 @@ come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has, or FREESTANDI
 
   if(arg_FREESTANDING)
     list(APPEND options --freestanding)
+  endif()
+  if(arg_BLAS)
+    list(APPEND options --blas)
   endif()
 
   set(environment)
