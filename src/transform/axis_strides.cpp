@@ -67,6 +67,8 @@ std::optional<std::size_t> AxisStrides::axis_of_lines(std::size_t axis) const {
     best = static_cast<std::size_t>(side_by_side - place.apart.begin());
     most = place.weight;
   }
+  const auto keeps_apart = [&](const Place& place) { return place.is_folded && place.apart[*best] != 0; };
+  if (best && std::ranges::any_of(places_, keeps_apart)) return std::nullopt;
   return best;
 }
 

@@ -22,7 +22,7 @@ class AxisStrides {
   std::vector<std::size_t> best_order() const;
   /// Returns an axis whose neighbours lie side by side where those on `axis`, the last one, lie apart: where it stands
   /// next to `axis`, a line of the cache is used up before others want its place. None where all is read and written
-  /// along `axis`.
+  /// along `axis`, nor where a fold has an element for each of its points: it is a row to share then.
   std::optional<std::size_t> axis_of_lines(std::size_t axis) const;
 
  private:
