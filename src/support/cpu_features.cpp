@@ -10,10 +10,11 @@
 #endif
 
 namespace inlay {
+namespace {
 
 #if defined(__aarch64__)
 
-std::vector<std::string> cpu_features() {
+std::vector<std::string> found() {
   std::vector<std::string> out = {"aarch64"};
   const uint64_t words[] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
   for (std::size_t word = 0; word < std::size(words); ++word) {
@@ -26,8 +27,6 @@ std::vector<std::string> cpu_features() {
 }
 
 #else
-
-namespace {
 
 enum class Needs : uint8_t { nothing, ymm, zmm };  // registers that the system must save
 enum class Register : uint8_t { a, b, c, d };
@@ -101,9 +100,7 @@ bool has(const Row& row) {
   return registers[static_cast<int>(row.in)] >> row.bit & 1;
 }
 
-}  // namespace
-
-std::vector<std::string> cpu_features() {
+std::vector<std::string> found() {
   std::vector<std::string> out = {"x86-64"};
   for (const Row& row : kRows) {
     if (has(row)) out.emplace_back(row.name);
@@ -113,5 +110,14 @@ std::vector<std::string> cpu_features() {
 }
 
 #endif
+
+}  // namespace
+
+const std::vector<std::string>& cpu_features() {
+  // Asked once: in a virtual machine each CPUID is a trap, a microsecond or more, and a file asks for all of them
+  // thrice.
+  static const std::vector<std::string> features = found();
+  return features;
+}
 
 }  // namespace inlay

@@ -7,6 +7,6 @@ namespace inlay {
 
 /// The architecture and their names, sorted, as LLVM has them: "avx2", "fma", "x86-64"; on aarch64 "hwcap.7" for each
 /// bit that the kernel tells. Only those that a compiler uses by itself, and those whose registers the system saves.
-std::vector<std::string> cpu_features();
+const std::vector<std::string>& cpu_features();
 
 }  // namespace inlay

@@ -1,5 +1,6 @@
 """What inlay does in PyTensor's place, at a part of the cost: the results are PyTensor's."""
 
+import copy
 import importlib.util
 import itertools
 import linecache
@@ -8,6 +9,7 @@ import subprocess
 import sys
 
 import inlay.pytensor  # noqa: F401
+import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
@@ -113,6 +115,18 @@ def test_what_is_remembered_has_an_end(monkeypatch):
         op(pt.vector(dtype="int8"))
     # (PyTensor 2 asks for the dtypes of a node in another way, which is left as it is.)
     assert (0 if OLD_PYTENSOR else 1) <= len(quicker._WithKnownDtypes._scalar_nodes) <= 5
+
+
+def test_the_tag_of_a_clone_is_one_of_its_own():
+    x = pt.vector("x")
+    x.tag.test_value, x.tag.held = np.ones(2), ["a list"]
+    tag = copy.copy(x.tag)
+    assert type(tag) is type(x.tag) and tag is not x.tag
+    assert vars(tag) == vars(x.tag) and tag.held is x.tag.held
+    tag.more = 1
+    assert not hasattr(x.tag, "more")
+    with pytest.raises(AttributeError):
+        _ = tag.absent
 
 
 LEFT_OUT = """

@@ -68,14 +68,7 @@ def _inputs(text, lines, inputs):
 
 def _graph(text, lines, roots, numbers, num_inputs):
     """Adds a line for each node and constant, operands first, and their numbers. Returns by input whether it is read."""
-    read = [False] * num_inputs
-
-    def number_of(x):
-        number = numbers.setdefault(id(x), len(numbers))
-        if number < num_inputs:
-            read[number] = True
-        return number
-
+    read = set()
     todo = list(reversed(roots))
     while todo:
         x = todo[-1]
@@ -83,17 +76,17 @@ def _graph(text, lines, roots, numbers, num_inputs):
         if id(x) in numbers or owner is None:
             todo.pop()
             if id(x) not in numbers:
-                lines.append(f"{number_of(x)} {text.leaf(x)}")
-            elif numbers[id(x)] < num_inputs:
-                read[numbers[id(x)]] = True
+                lines.append(f"{numbers.setdefault(id(x), len(numbers))} {text.leaf(x)}")
             continue
         missing = [operand for operand in owner.inputs if id(operand) not in numbers]
         if missing:
             todo += reversed(missing)
         else:
             todo.pop()
-            lines.append(text.node(owner, number_of))
-    return read
+            lines.append(text.node(owner, numbers))
+            read.update([numbers[id(operand)] for operand in owner.inputs])
+    read.update([numbers[id(x)] for x in roots])
+    return [i in read for i in range(num_inputs)]
 
 
 def _mode(text, mode):
@@ -153,7 +146,7 @@ def _environment():
         found = _inlay.config()
         cpu = getattr(getattr(np, "_core", None) or np.core, "_multiarray_umath").__cpu_features__
         parts = [
-            platform.python_implementation(), sys.version, sys.platform, platform.machine(),
+            sys.implementation.name, sys.version, sys.platform, platform.machine(),
             sorted(name for name, there in cpu.items() if there),
             [found[k] for k in ("stable_abi", "backends", "blas_is_linked", "llvm")],
             _stamp(_inlay.__file__), _stamp(found["jit"]) if found["jit"] else None,

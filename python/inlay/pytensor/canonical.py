@@ -59,6 +59,8 @@ class Text:
 
     def of(self, x):
         kind = type(x)
+        if kind in _SAID_BY_REPR:
+            return repr(x)
         how = _WAYS.get(kind)
         if how is None:
             # (Not `issubclass`, which goes through all classes that are derived from an abstract one.)
@@ -67,10 +69,12 @@ class Text:
 
     def op(self, op):
         known = self._ops.get(id(op))
-        if known is None:
-            text = self._instance(op, "the op")
-            known = self._ops[id(op)] = self._short(text), op  # (it lives as long as its id is used)
-        return known[0]
+        if known is not None:
+            return known[0]
+        text = self._instance(op, "the op")
+        said = self._short(text)
+        self._ops[id(op)] = f"~{self._numbers[text]}", op  # (it lives as long as its id is used)
+        return said
 
     def type(self, x):
         if type(x) is TensorType and x.name is None:
@@ -79,14 +83,13 @@ class Text:
 
     def variable(self, x):
         """All but how it is computed."""
-        tag = self._tag(x.tag)
         name = "" if x.name is None else f" {x.name!r}"
-        return f"{self._short(_name_of_variables(type(x)))} {self.type(x.type)}{name}{tag}"
+        return f"{self._short(_name_of_variables(type(x)))} {self.type(x.type)}{name}{self._tag(x.tag)}"
 
-    def node(self, node, number_of):
-        """`number_of`: of a variable, that it has had before or gets now."""
-        read = ",".join([str(number_of(x)) for x in node.inputs])
-        made = ";".join([f"{number_of(x)} {self.variable(x)}" for x in node.outputs])
+    def node(self, node, numbers):
+        """`numbers`: by id of variables. The results of the node get theirs."""
+        read = ",".join([str(numbers[id(x)]) for x in node.inputs])
+        made = ";".join([f"{numbers.setdefault(id(x), len(numbers))} {self.variable(x)}" for x in node.outputs])
         return f"{made}={self._short(name_of_class(type(node)))} {self.op(node.op)}({read}){self._tag(node.tag)}"
 
     def constant(self, x):
@@ -112,7 +115,7 @@ class Text:
         for x in [*(x for node in nodes for x in node.inputs), *fgraph.outputs]:
             if x.owner is None and id(x) not in numbers:
                 lines.append(f"{number_of(x)} {self.leaf(x)}")
-        lines += [self.node(node, number_of) for node in nodes]
+        lines += [self.node(node, numbers) for node in nodes]
         made = [number_of(x) for x in fgraph.outputs]
         return f"{{{' | '.join(lines)} -> {made} {self.of(getattr(fgraph, 'update_mapping', None))}}}"
 
@@ -141,13 +144,17 @@ class Text:
 
     def _tag(self, tag):
         held = vars(tag)
-        if not held or held.keys() <= _OF_NO_EFFECT:
+        if not held or _OF_NO_EFFECT.issuperset(held):
             return ""
         return " " + ",".join(f"{k}={self.of(held[k])}" for k in sorted(held.keys() - _OF_NO_EFFECT))
 
     def mapping(self, x):
-        said = ",".join(f"{self.of(k)}:{self.of(v)}" for k, v in x.items())
+        is_plain = _are_said_by_repr(x) and _are_said_by_repr(x.values())
+        said = repr(dict(x))[1:-1] if is_plain else ",".join([f"{self.of(k)}:{self.of(v)}" for k, v in x.items()])
         return f"{name_of_class(type(x))}{{{said}}}"
+
+    def sequence(self, x):
+        return repr(x) if _are_said_by_repr(x) else f"{type(x).__name__}({','.join(map(self.of, x))})"
 
     def function(self, x):
         return f"function {self.name_of_function(x)}"
@@ -164,8 +171,8 @@ class Text:
             if isinstance(x, FunctionGraph) or type(x).__name__ == "FrozenFunctionGraph":
                 return name + self.inner_graph(x)
             content = self.of(tuple(x)) if isinstance(x, tuple | list) else ""
-            held = _state(x)
-            return f"{name}{content}({','.join([f'{k}={self.of(held[k])}' for k in sorted(held)])})"
+            said = [f"{k}={repr(v) if type(v) in _SAID_BY_REPR else self.of(v)}" for k, v in _state(x)]
+            return f"{name}{content}({','.join(said)})"
         except NotText as error:
             if what != "the op":
                 raise
@@ -184,13 +191,18 @@ def _dtype(dtype):
     return dtype.str
 
 
-# What is data of Python's and NumPy's, each of its very class; what is said by the class that it is derived from.
+_SAID_BY_REPR = {type(None), bool, int, float, str, bytes, type(Ellipsis), type(NotImplemented)}
+
+
+def _are_said_by_repr(objects):
+    return _SAID_BY_REPR.issuperset(map(type, objects))
+
+
+# What else is data of Python's and NumPy's, each of its very class; what is said by the class that it is derived from.
 _WAYS = {
-    **dict.fromkeys([type(None), bool, int, str, bytes, type(Ellipsis), type(NotImplemented)], lambda text, x: repr(x)),
-    float: lambda text, x: x.hex(),
     complex: lambda text, x: f"complex {x.real.hex()} {x.imag.hex()}",
-    tuple: lambda text, x: f"({','.join(map(text.of, x))})",
-    list: lambda text, x: f"[{','.join(map(text.of, x))}]",
+    tuple: Text.sequence,
+    list: Text.sequence,
     set: lambda text, x: f"{{{','.join(sorted(map(text.of, x)))}}}",
     frozenset: lambda text, x: f"frozen{{{','.join(sorted(map(text.of, x)))}}}",
     slice: lambda text, x: f"slice{text.of((x.start, x.stop, x.step))}",
@@ -216,14 +228,17 @@ _WAYS_OF_BASES = {
 
 
 def _state(x):
-    """By name, what the object holds and nothing else of it says."""
+    """What the object holds and nothing else of it says, in the order of names."""
     slots, derived = _held_by(type(x))
     held = getattr(x, "__dict__", None) or {}
-    out = {k: v for k, v in held.items() if k not in derived and not k.startswith("__")}
-    for slot in slots:
-        if hasattr(x, slot):
-            out[slot] = getattr(x, slot)
-    return out
+    out = [(k, held[k]) for k in sorted(held) if k not in derived and not k.startswith("__")]
+    if not slots:
+        return out
+    of_slots = [(slot, v) for slot in slots if (v := getattr(x, slot, _ABSENT)) is not _ABSENT]
+    return sorted({**dict(out), **dict(of_slots)}.items()) if out else of_slots
+
+
+_ABSENT = object()
 
 
 @functools.cache
@@ -238,7 +253,7 @@ def _held_by(cls):
         for slot in [own] if isinstance(own, str) else own:
             is_private = slot.startswith("__") and not slot.endswith("__")
             slots.append(f"_{c.__name__.lstrip('_')}{slot}" if is_private else slot)
-    return [x for x in slots if x not in derived and x not in ("__dict__", "__weakref__")], derived
+    return sorted({x for x in slots if x not in derived and x not in ("__dict__", "__weakref__")}), derived
 
 
 def _holds_more(cls):
@@ -246,6 +261,7 @@ def _holds_more(cls):
     return not all(c in (object, tuple, list) or _is_written_in_python(c) for c in cls.__mro__)
 
 
+@functools.cache
 def _is_written_in_python(cls):
     is_made_by_class = cls.__flags__ & (1 << 9)  # Py_TPFLAGS_HEAPTYPE; some that are written in C have it too
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""

@@ -1,4 +1,4 @@
-"""Two things that PyTensor does for every variable or node, with the same results at a part of the cost.
+"""Three things that PyTensor does for every variable or node, with the same results at a part of the cost.
 
 Half of the time up to a model's first gradient is PyTensor and PyMC making graphs, outside of any rewriting. A good part
 of all of it is:
@@ -6,7 +6,9 @@ of all of it is:
 - the lines that made a variable. PyTensor looks up the text of each frame of the stack in its file, though the variables
   of a model are made by the same lines again and again;
 - the dtypes of the results of an elementwise op, for which PyTensor makes a scalar node each time, with variables of its
-  own and their lines.
+  own and their lines;
+- the tags of a clone: `pytensor.function` clones the whole graph, and a tag is copied as by pickling it, and asked for an
+  attribute by a function in Python.
 
 What a version of PyTensor does not have in this form stays as it is, and with INLAY_QUICKER=0 all of it does.
 """
@@ -97,8 +99,25 @@ def _know_dtypes():
     Elemwise.get_output_info = get_output_info
 
 
+def _copied(tag):
+    out = object.__new__(type(tag))
+    out.__dict__.update(tag.__dict__)
+    return out
+
+
+def _copy_tags():
+    tags = getattr(utils, "Scratchpad", None)
+    if tags is None or hasattr(tags, "__copy__") or tags.__reduce_ex__ is not object.__reduce_ex__:
+        return
+    tags.__copy__ = _copied
+    asks = vars(tags).get("__getattribute__")
+    if getattr(asks, "__code__", None) is not None and asks.__code__.co_names == ("super", "__getattribute__"):
+        del tags.__getattribute__  # it does what every object does, and is there for mypy
+
+
 def register_quicker():
     theirs = getattr(utils, "simple_extract_stack", None)
     if theirs is not None and list(signature(theirs).parameters) == list(signature(extract_stack).parameters):
         utils.simple_extract_stack = extract_stack
     _know_dtypes()
+    _copy_tags()

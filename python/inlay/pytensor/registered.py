@@ -2,7 +2,6 @@
 of the key of the cache. Those of packages whose version is known are told by their names; of others nobody knows."""
 
 import hashlib
-import itertools
 import sys
 import types
 
@@ -39,18 +38,18 @@ def registered_assumptions():
     """A hash of them all."""
     core = sys.modules.get("pytensor.assumptions.core")
     said = [_said(getattr(core, name, None)) for name in _OF_ASSUMPTIONS]
-    return hashlib.sha256("".join(said).encode()).hexdigest()
+    return hashlib.blake2b("".join(said).encode()).hexdigest()
 
 
 def _said(x):
     if type(x) is types.FunctionType and (name := _name_of_code(x)):  # most are
         return name
-    if isinstance(x, dict):
-        return f"{{{','.join(f'{_said(k)}:{_said(v)}' for k, v in x.items())}}}"
-    if isinstance(x, tuple | list):
-        return f"({','.join(map(_said, x))})"
     if isinstance(x, type):
         return f"{x.__module__}.{x.__qualname__}"
+    if isinstance(x, dict):
+        return f"{{{','.join([f'{_said(k)}:{_said(v)}' for k, v in x.items()])}}}"
+    if isinstance(x, (tuple, list)):
+        return f"({','.join(map(_said, x))})"
     if x is None or isinstance(x, str):
         return repr(x)
     if type(x).__name__ == "AssumptionKey":
@@ -109,7 +108,7 @@ def _registered():
         found.append(repr(sorted(getattr(database, "__position__", {}).items())))
         inner = [getattr(database, "db", None)]
         for name, rewriters in database.__db__.items():
-            here = list(rewriters)
+            here = list(getattr(rewriters, "values", rewriters))  # (its iterator is a generator in Python)
             if here:  # a query leaves empty ones behind
                 found.append(name)
                 found += here
@@ -134,13 +133,12 @@ def _added_to(rewriter):
 
 
 def _text_of(found):
-    text = _RewriteText()
-    lines = [x if x is None or type(x) is str else text.registered(x) for x in found]
-    for database in (x for marker, x in itertools.pairwise(found) if marker is None):
-        _require_trusted(database)
-        ways = [(k, v) for k, v in sorted(vars(database).items()) if type(v) in (dict, bool, str) or isinstance(v, type)]
-        lines += [type(database).__qualname__, text.of(ways)]
-    return hashlib.sha256(repr(lines).encode()).hexdigest()
+    """In parts, each of which is gone before the next: fresh memory costs more than what is written into it."""
+    text, digest = _RewriteText(), hashlib.blake2b()
+    starts = [i for i, x in enumerate(found) if x is None]
+    for start, end in zip(starts, [*starts[1:], len(found)], strict=True):
+        digest.update(repr(text.database(found[start + 1], found[start + 2 : end])).encode())
+    return digest.hexdigest()
 
 
 def _require_trusted(x):
@@ -157,14 +155,24 @@ class _RewriteText(Text):
 
     def __init__(self):
         super().__init__()
-        self._numbers_of_rewriters = {}
+        self.numbers = {}  # of rewriters that have been said, by id
+
+    def database(self, database, found):
+        """`found`: what follows it, where all databases are found."""
+        _require_trusted(database)
+        numbers, lines = self.numbers, [self.registered(database)]
+        for x in found:
+            number = x if type(x) is str else numbers.get(id(x))
+            lines.append(self.registered(x) if number is None else number)
+        ways = [(k, v) for k, v in sorted(vars(database).items()) if type(v) in (dict, bool, str) or isinstance(v, type)]
+        return lines, type(database).__qualname__, self.of(ways)
 
     def registered(self, x):
         """The text where it is asked for first, its number from then on."""
-        number = self._numbers_of_rewriters.get(id(x))
+        number = self.numbers.get(id(x))
         if number is not None:
             return number
-        self._numbers_of_rewriters[id(x)] = len(self._numbers_of_rewriters)
+        self.numbers[id(x)] = len(self.numbers)
         return f"database {x.name!r}" if RewriteDatabase in type(x).__mro__ else self._rewriter(x)
 
     def instance(self, x):
