@@ -1,6 +1,7 @@
 // XLA's typed FFI in C: what a program of XLA's calls. (xla_function.h)
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "call.h"
 #include "xla_numbers.h"
@@ -182,7 +183,7 @@ XLA_FFI_Error* instantiate(XLA_FFI_CallFrame* frame) noexcept {
     args.type_id = &state_id;
     args.state = state.get();
     XLA_FFI_Error* const error = frame->api->XLA_FFI_State_Set(&args);
-    if (error == nullptr) state.release();
+    if (error == nullptr) std::ignore = state.release();  // it is XLA's now
     return error;
   } catch (const std::exception& error) {
     return failed(*frame, XLA_FFI_Error_Code_INTERNAL, error.what());
