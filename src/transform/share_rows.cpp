@@ -230,12 +230,17 @@ std::optional<Kernel> by_columns(const Kernel& kernel, const kernel::BackendCaps
   return out;
 }
 
-/// The kernel, and where its one stage may pass its points in another order, the kernel with each other axis in front
-/// of the others; the last axis stays, and one that uses up what vectors across rows have touched stays beside it.
+/// May another axis of the kernel's one stage come in front? The last stays.
+bool may_be_turned(const Kernel& kernel) {
+  return kernel.outer.empty() && kernel.stages.size() == 1 && kernel.stages[0].axes.size() > 2 &&
+         may_permute_axes(kernel.stages[0]);
+}
+
+/// The kernel, and where that may be, the kernel with each other axis in front of the others; one that uses up what
+/// vectors across rows have touched stays beside them.
 std::vector<Kernel> with_each_axis_in_front(const KernelProgram& program, const Kernel& kernel) {
   std::vector<Kernel> out{kernel};
-  if (!kernel.outer.empty() || kernel.stages.size() != 1 || kernel.stages[0].axes.size() < 3) return out;
-  if (!may_permute_axes(kernel.stages[0])) return out;
+  if (!may_be_turned(kernel)) return out;
   const Stage& stage = kernel.stages[0];
   const std::optional<std::size_t> of_lines = AxisStrides(program, stage).axis_of_lines(stage.axes.size() - 1);
   for (std::size_t axis = 1; axis + 1 < kernel.stages[0].axes.size(); ++axis) {
@@ -262,7 +267,7 @@ bool gains_by_rows(const Kernel& first, const Kernel& second) {
 
 /// The two kernels in orders of their axes in which they share rows, and how many axes those are; 0: there are none.
 std::size_t find_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
-  if (!gains_by_rows(first, second)) return 0;
+  if ((!may_be_turned(first) && !may_be_turned(second)) || !gains_by_rows(first, second)) return 0;
   const std::vector<Kernel> seconds = with_each_axis_in_front(program, second);
   for (Kernel& a : with_each_axis_in_front(program, first)) {
     for (const Kernel& b : seconds) {
