@@ -29,7 +29,8 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
     ...), which whoever links the code brings.
 
     Where every size is fixed the header declares `int32_t NAME(const double x[64], ..., double y[64], void *arena)`,
-    else only the entry that takes an InlayCall. The code allocates nothing and needs no library but libm, and BLAS where `blas` asks for it.
+    else only the entry that takes an InlayCall. The code allocates nothing and needs no library but libm, and BLAS where
+    `blas` asks for it.
 
     Errors: NotImplementedError for a program that calls what has no C source (host functions, eigvals, ...), with
     all of them, and nothing is written; ValueError for names and sizes that the program has not; TypeError for what

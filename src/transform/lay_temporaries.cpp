@@ -111,10 +111,12 @@ KernelProgram lay_temporaries(KernelProgram program, LoopPassContext& context) {
     const auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || !kernel->outer.empty()) continue;
     for (const Stage& stage : kernel->stages) {
-      if (stage.axes.size() < 3 || !may_permute_axes(stage)) continue;
+      const auto makes_movable = [&](const Statement& s) { return s.is_write() && movable.contains(s.buffer); };
+      if (stage.axes.size() < 3 || std::ranges::none_of(stage.statements, makes_movable)) continue;
+      if (!may_permute_axes(stage)) continue;
+      const std::vector<std::size_t> order = AxisStrides(program, stage, movable).best_order();
       for (const Statement& s : stage.statements) {
-        if (!s.is_write() || !movable.contains(s.buffer)) continue;
-        const std::vector<std::size_t> order = AxisStrides(program, stage, movable).best_order();
+        if (!makes_movable(s)) continue;
         const auto dims = dims_as_passed(s.map, order);
         if (!dims || !leaves_rows_to_share(stage, s, order.back())) continue;
         if (context.fires()) reorder_dims(program, s.buffer, *dims);

@@ -243,9 +243,9 @@ std::vector<Kernel> with_each_axis_in_front(const KernelProgram& program, const 
   if (!may_be_turned(kernel)) return out;
   const Stage& stage = kernel.stages[0];
   const std::optional<std::size_t> of_lines = AxisStrides(program, stage).axis_of_lines(stage.axes.size() - 1);
-  for (std::size_t axis = 1; axis + 1 < kernel.stages[0].axes.size(); ++axis) {
+  for (std::size_t axis = 1; axis + 1 < stage.axes.size(); ++axis) {
     if (axis == of_lines) continue;
-    std::vector<std::size_t> order(kernel.stages[0].axes.size());
+    std::vector<std::size_t> order(stage.axes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(axis),
                 order.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
@@ -265,16 +265,18 @@ bool gains_by_rows(const Kernel& first, const Kernel& second) {
   return any_statement(second, stores) && (last_axis(first) == last_axis(second) || any_statement(first, stores));
 }
 
-/// The two kernels in orders of their axes in which they share rows, and how many axes those are; 0: there are none.
+/// The two kernels, which share no rows as they are, in orders of their axes in which they do, and how many axes those
+/// are; 0: there are none.
 std::size_t find_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
   if ((!may_be_turned(first) && !may_be_turned(second)) || !gains_by_rows(first, second)) return 0;
-  const std::vector<Kernel> seconds = with_each_axis_in_front(program, second);
-  for (Kernel& a : with_each_axis_in_front(program, first)) {
-    for (const Kernel& b : seconds) {
-      const std::size_t count = Neighbours(program, caps, a, b, nullptr).shared_axes();
+  std::vector<Kernel> firsts = with_each_axis_in_front(program, first);
+  std::vector<Kernel> seconds = with_each_axis_in_front(program, second);
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    for (std::size_t k = i == 0 ? 1 : 0; k < seconds.size(); ++k) {
+      const std::size_t count = Neighbours(program, caps, firsts[i], seconds[k], nullptr).shared_axes();
       if (count == 0) continue;
-      first = std::move(a);
-      second = b;
+      first = std::move(firsts[i]);
+      second = std::move(seconds[k]);
       return count;
     }
   }

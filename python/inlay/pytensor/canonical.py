@@ -73,7 +73,7 @@ class Text:
             return known[0]
         text = self._instance(op, "the op")
         said = self._short(text)
-        self._ops[id(op)] = f"~{self._numbers[text]}", op  # (it lives as long as its id is used)
+        self._ops[id(op)] = self._short(text), op  # its number, by now (and the op lives as long as its id is used)
         return said
 
     def type(self, x):

@@ -110,8 +110,8 @@ def _copy_tags():
     if tags is None or hasattr(tags, "__copy__") or tags.__reduce_ex__ is not object.__reduce_ex__:
         return
     tags.__copy__ = _copied
-    asks = vars(tags).get("__getattribute__")
-    if getattr(asks, "__code__", None) is not None and asks.__code__.co_names == ("super", "__getattribute__"):
+    asks = getattr(vars(tags).get("__getattribute__"), "__code__", None)
+    if asks is not None and asks.co_names == ("super", "__getattribute__"):
         del tags.__getattribute__  # it does what every object does, and is there for mypy
 
 

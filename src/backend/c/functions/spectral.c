@@ -125,40 +125,38 @@ static inline void copy_symmetric_f64(const double* from, const int64_t* strides
   }
 }
 
-static int32_t inlay_l_eigh_f64(const void* const* operands, const int64_t* operand_strides, void* const* results,
-                                const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace,
-                                int64_t* failure, InlayCall* call, const int32_t* stop) {
-  const int64_t n = sizes[1];
-  double *a = workspace, *turned = n ? a + n * n : NULL;
-  int32_t* order = n ? (int32_t*)(turned + n * n) : NULL;
+/* Both forms: without `vectors` w alone, and a workspace of a alone. */
+static inline int32_t eigenvalues_f64(const void* const* operands, const int64_t* operand_strides, void* const* results,
+                                      const int64_t* result_strides, const int64_t* sizes, uint32_t options, double* a,
+                                      int64_t* failure, InlayCall* call, const int32_t* stop, bool vectors) {
+  const int64_t n = sizes[1], *v_strides = vectors ? result_strides + 3 : NULL;
+  double* turned = vectors && n ? a + n * n : NULL;
+  int32_t* order = vectors && n ? (int32_t*)(turned + n * n) : NULL;
   for (int64_t point = 0; point < (n ? sizes[0] : 0); ++point) {
     double* w = (double*)results[0] + point * result_strides[0];
-    double* v = (double*)results[1] + point * result_strides[3];
+    double* v = vectors ? (double*)results[1] + point * v_strides[0] : NULL;
     if (ended(call, stop)) return INLAY_INTERRUPTED;
     copy_symmetric_f64((const double*)operands[0] + point * operand_strides[0], operand_strides, n,
                        (options & kOptionUpper) != 0, a);
-    const int32_t status = symmetric_f64(a, turned, w, order, v, result_strides + 3, n, call, stop);
+    const int32_t status = symmetric_f64(a, turned, w, order, v, v_strides, n, call, stop);
     if (status == -1) return library_failed(failure, 1, point);
     if (status != 0) return status;
   }
   return 0;
 }
 
+static int32_t inlay_l_eigh_f64(const void* const* operands, const int64_t* operand_strides, void* const* results,
+                                const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace,
+                                int64_t* failure, InlayCall* call, const int32_t* stop) {
+  return eigenvalues_f64(operands, operand_strides, results, result_strides, sizes, options, workspace, failure, call,
+                         stop, true);
+}
+
 static int32_t inlay_l_eigvalsh_f64(const void* const* operands, const int64_t* operand_strides, void* const* results,
                                     const int64_t* result_strides, const int64_t* sizes, uint32_t options,
                                     void* workspace, int64_t* failure, InlayCall* call, const int32_t* stop) {
-  const int64_t n = sizes[1];
-  double* a = workspace;
-  for (int64_t point = 0; point < (n ? sizes[0] : 0); ++point) {
-    double* w = (double*)results[0] + point * result_strides[0];
-    if (ended(call, stop)) return INLAY_INTERRUPTED;
-    copy_symmetric_f64((const double*)operands[0] + point * operand_strides[0], operand_strides, n,
-                       (options & kOptionUpper) != 0, a);
-    const int32_t status = symmetric_f64(a, NULL, w, NULL, NULL, NULL, n, call, stop);
-    if (status == -1) return library_failed(failure, 1, point);
-    if (status != 0) return status;
-  }
-  return 0;
+  return eigenvalues_f64(operands, operand_strides, results, result_strides, sizes, options, workspace, failure, call,
+                         stop, false);
 }
 
 /* The sum of products, in four parts: they do not wait for each other, and round less. */
