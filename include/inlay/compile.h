@@ -21,6 +21,7 @@ struct CompileOptions {
                                                 // them; a call with a larger size throws Error(upper_bound)
   SharingFunction may_share;   // decides what may be computed in place; empty: all that the rule allows
   std::string dump_directory;  // every stage writes its result there; empty: INLAY_DUMP
+  int threads = 1;             // on how many a call may run; the results are the same for any number
   bool verify = false;         // check every stage's result (also by INLAY_VERIFY)
 };
 

@@ -12,7 +12,7 @@ extern "C" {
 
 /* Of this interface and of the functions that code calls by name: code that is kept in a file runs only where it is the
  * same. */
-#define INLAY_CODE_ABI 1
+#define INLAY_CODE_ABI 2
 
 enum {
   INLAY_OK = 0,
@@ -26,6 +26,7 @@ enum {
 };
 
 typedef struct InlayCall InlayCall;
+typedef struct InlayBlocks InlayBlocks;
 
 struct InlayCall {
   /* Addresses by slot, row-major. Parameters are never written. An opaque value is passed as its handle. */
@@ -60,6 +61,33 @@ struct InlayCall {
   const int32_t* stop;
   const int32_t* stop_while_writing;
   int32_t (*interrupted)(InlayCall* call);
+
+  /* Runs blocks of work on several threads and returns as InlayBlocks says. Null: the code runs them itself, one after
+   * the other. */
+  int32_t (*run_blocks)(InlayCall* call, const InlayBlocks* blocks);
+  void* pool; /* for run_blocks */
+};
+
+/* Work that is cut into blocks: how many there are depends on sizes alone, and so do the numbers that they make,
+ * whoever runs them. Block k is run(call, passed, k, states), in any order and on any threads, each with an InlayCall
+ * of its own, of which it sets failure_site and failure_numbers; the others are as the caller's. If blocks fail, the
+ * code and the numbers are those of the first of them.
+ *
+ * What a block folds is in its states: state_bytes, 64-byte aligned. Two parts that follow each other become one by
+ * merge(call, passed, states, later), which makes of the states of the first those of both: as a binary counter counts,
+ * parts of as many blocks, and behind the last block all that are left, the latest two first. Those of all blocks must
+ * be in `states` in the end. */
+#define INLAY_MOST_BLOCKS 64
+#define INLAY_BLOCK_STATES 7 /* so many parts there are at a time, if one block runs after the other */
+
+struct InlayBlocks {
+  int32_t (*run)(InlayCall* call, const void* passed, int64_t block, void* states);
+  /* Null: nothing is folded. Returns INLAY_OK. */
+  int32_t (*merge)(InlayCall* call, const void* passed, void* states, const void* later);
+  const void* passed;
+  int64_t count;       /* 1 at least, INLAY_MOST_BLOCKS at most */
+  int64_t state_bytes; /* a multiple of 64 */
+  void* states;        /* INLAY_BLOCK_STATES * state_bytes */
 };
 
 typedef int32_t (*InlayEntry)(InlayCall* call);

@@ -18,6 +18,7 @@ from .low_level import low_level_callable
 from .memory import memory_page
 from .plan import Plan, Pool, Storage, plan
 from .text import compile
+from .threads import get_threads, set_threads
 
 __all__ = [
     "Function",
@@ -30,11 +31,13 @@ __all__ = [
     "errors",
     "explain",
     "export",
+    "get_threads",
     "load",
     "low_level_callable",
     "memory_page",
     "plan",
     "save",
+    "set_threads",
     "show_config",
 ]
 

@@ -291,6 +291,9 @@ class Program:
         """The function to call: arrays in, new arrays out."""
 
     @property
+    def threads(self) -> int: ...
+
+    @property
     def first_call_seconds(self) -> float: ...
 
     def vm(self, arg: tuple, /) -> object: ...
@@ -383,6 +386,13 @@ def draw(name: str, generator: int, size: int | tuple[Sequence[float], Sequence[
     """
 
 def config() -> dict: ...
+
+def max_threads() -> int: ...
+
+def set_max_threads(count: int) -> None: ...
+
+def num_pool_threads() -> int:
+    """How many threads inlay has started in this process."""
 
 def cache_folder() -> bytes:
     """Where compiled functions are kept; empty where nowhere."""

@@ -26,12 +26,16 @@ class Choices:
     verify: bool | None = None
     dump: Any = None
     cpu: str | None = None
+    threads: int | None = None
 
     def __post_init__(self):
         for name in ("backend", "fuse", "order", "cpu"):
             self._require(name, str, "a name")
         self._require("upper", Mapping, "a dict by name")
         self._require("verify", bool, "True or False")
+        self._require("threads", int, "a number")
+        if self.threads is not None and self.threads < 1:
+            raise ValueError(f"threads= takes a number of 1 at least, not {self.threads}")
         self._require("dump", str | os.PathLike, "the path of a folder")
         if self.may_share is not None and not callable(self.may_share):
             raise TypeError(f"may_share= takes a function of (step, value, operand), not {a_kind(self.may_share)}")

@@ -10,8 +10,8 @@ def show_config(mode="stdout"):
     """Prints what this build of inlay is and what it found here, or returns it.
 
     mode: "stdout" prints a text and returns None; "dicts" returns a dict of dicts of str, bool and lists of str, with
-    the keys "inlay" (version, python, abi, location), "cpu" (level, features), "backends" (available, llvm, jit) and
-    "blas" (name, from). Nothing is imported, loaded or compiled for it: `blas` says "SciPy" without its version before
+    the keys "inlay" (version, python, abi, location), "cpu" (level, features), "threads" (at most), "backends"
+    (available, llvm, jit) and "blas" (name, from). Nothing is imported, loaded or compiled for it: `blas` says "SciPy" without its version before
     a program has needed it, and "none" where SciPy is not installed.
 
     Raises ValueError for another mode.
@@ -30,6 +30,7 @@ def show_config(mode="stdout"):
             "level": found["level"],
             "features": found["cpu_features"] or "all that the CPU has",
         },
+        "threads": {"at most": str(_inlay.max_threads())},
         "backends": {
             "available": found["backends"],
             "llvm": found["llvm"] or "not in this build",

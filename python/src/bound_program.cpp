@@ -389,7 +389,7 @@ struct BoundProgram::Values {
 }
 
 /// The code of what went wrong, or INLAY_OK. Times some of the calls.
-[[gnu::always_inline]] inline int32_t BoundProgram::run(Call& call, Values& values, bool release,
+[[gnu::always_inline]] inline int32_t BoundProgram::run(Call& call, Values& values, bool release, int threads,
                                                         runtime::Executable::Failure& failure) const {
   // Not an atomic increment: that it may lose a count from another thread does no harm, that it takes longer would.
   const uint32_t number = num_calls_.load(std::memory_order_relaxed);
@@ -402,8 +402,8 @@ struct BoundProgram::Values {
   const runtime::StopFlags flags{&stop, values.writes_given ? &kNeverStop : &stop};
   if (release) listen_for_interrupts();
   call.begin_run();
-  const int32_t code =
-      executable_->run(values.params.data(), values.results.data(), values.symbols.data(), &call, failure, flags);
+  const int32_t code = executable_->run(values.params.data(), values.results.data(), values.symbols.data(), &call,
+                                        failure, flags, threads);
   call.end_run();
   clock.reset();
   if (timed) {
@@ -426,7 +426,7 @@ struct BoundProgram::Values {
 }
 
 bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*> results, int& failed_host_call,
-                        PyObject* out) const {
+                        PyObject* out, int threads) const {
   failed_host_call = -1;
   const bool release = takes_long_.load(std::memory_order_relaxed);
   Call call(*this, release ? Gil::released : Gil::held);
@@ -439,7 +439,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     place_results(outs, values, results);
     call.late_results = results;
     runtime::Executable::Failure failure;
-    const int32_t code = run(call, values, release, failure);
+    const int32_t code = run(call, values, release, threads, failure);
     if (code == INLAY_OK) return deliver(outs, values, results);
     drop(results);
     failed_host_call = call.failed_host_call();

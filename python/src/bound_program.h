@@ -76,9 +76,10 @@ class BoundProgram {
 
   /// Runs on `arguments` (as many as arguments()). On success fills `results` with new references and returns true;
   /// else a Python error is set. `failed_host_call`: the number of the host function whose exception it is, -1: none.
-  /// `out`: what the caller gives for results (OutArrays), or null.
+  /// `out`: what the caller gives for results (OutArrays), or null. `threads`: on how many it may run; 0: as the
+  /// program has it.
   bool call(std::span<PyObject* const> arguments, std::span<PyObject*> results, int& failed_host_call,
-            PyObject* out = nullptr) const;
+            PyObject* out = nullptr, int threads = 0) const;
 
   /// As `call` on addresses of row-major data, without the GIL, all sizes bound; returns the runtime's code.
   int32_t run_raw(const void* const* arguments, std::span<const int64_t> symbols, void** results,
@@ -89,7 +90,7 @@ class BoundProgram {
   struct Values;  // of one call
   bool bind_arguments(Call& call, std::span<PyObject* const> objects, Values& values) const;
   void place_results(const OutArrays& outs, Values& values, std::span<PyObject*> results) const;
-  int32_t run(Call& call, Values& values, bool release, runtime::Executable::Failure& failure) const;
+  int32_t run(Call& call, Values& values, bool release, int threads, runtime::Executable::Failure& failure) const;
   bool deliver(const OutArrays& outs, Values& values, std::span<PyObject*> results) const;
   bool give_away(Call& call, const OutArrays& outs, std::span<PyArrayObject*> arrays,
                  std::span<const void*> params) const;

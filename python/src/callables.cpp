@@ -6,6 +6,7 @@
 
 #include <structmember.h>
 
+#include "array_form.h"
 #include "call.h"
 #include "errors.h"
 #include "support/counted.h"
@@ -51,15 +52,34 @@ void refine_error(PyObject* self, int failed_host_call) {
   Py_DECREF(refined);
 }
 
-PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyObject* out);
+/// What is said of a call besides its arguments, by names that no parameter has.
+struct CallWords {
+  PyObject* out = nullptr;  // what is given for results
+  int threads = 0;          // on how many it may run; 0: as the function has it
+};
 
-/// The call with the arguments that were given by name in their places. `out` is what is given for results, unless a
-/// parameter has that name.
+PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, const CallWords& words);
+
+/// False: it is no number of threads, and a Python error is set.
+bool read_threads(PyObject* value, int& threads) {
+  const long given = PyLong_Check(value) ? PyLong_AsLong(value) : -1;
+  if (given == -1) PyErr_Clear();
+  constexpr long kMost = 1 << 16;
+  if (given < 1) {
+    PyErr_SetString(PyLong_Check(value) ? PyExc_ValueError : PyExc_TypeError,
+                    str("threads= takes a number of 1 at least, not ", kind_of(value)).c_str());
+    return false;
+  }
+  threads = static_cast<int>(std::min(given, kMost));
+  return true;
+}
+
+/// The call with the arguments that were given by name in their places.
 PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t num_positional, PyObject* names) {
   const std::span<const ArrayForm> parameters = as_callable(self)->program->arguments();
   std::vector<PyObject*> all(arguments, arguments + num_positional);
   all.resize(std::max(num_positional, parameters.size()), nullptr);
-  PyObject* out = nullptr;
+  CallWords words;
   const auto wrong = [&](std::string message) {
     raise(Error(ErrorCode::wrong_argument_count, {}, std::move(message)));
     return nullptr;
@@ -70,7 +90,11 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
     const std::string name = text;
     const auto at = std::ranges::find(parameters, name, &ArrayForm::name);
     if (at == parameters.end() && name == "out") {
-      out = arguments[num_positional + i];
+      words.out = arguments[num_positional + i];
+      continue;
+    }
+    if (at == parameters.end() && name == "threads") {
+      if (!read_threads(arguments[num_positional + i], words.threads)) return nullptr;
       continue;
     }
     const auto names_text = join(parameters, ", ", [](const ArrayForm& info) { return info.name; });
@@ -82,16 +106,16 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (all[i] == nullptr) return wrong(str("no argument is given for ", parameters[i].name));
   }
-  return run_function(self, all, out);
+  return run_function(self, all, words);
 }
 
 PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
   if (names != nullptr && tuple_size(names) > 0) return call_by_name(self, arguments, count, names);
-  return run_function(self, {arguments, count}, nullptr);
+  return run_function(self, {arguments, count}, {});
 }
 
-PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyObject* out) {
+PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, const CallWords& words) {
   const BoundProgram& program = *as_callable(self)->program;
   const std::size_t count = arguments.size();
   if (count != program.arguments().size()) {
@@ -103,7 +127,7 @@ PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyO
   }
   ShortArray<PyObject*, 16> results(program.results().size());
   int failed_host_call = -1;
-  if (!program.call(arguments, results.span(), failed_host_call, out)) return nullptr;
+  if (!program.call(arguments, results.span(), failed_host_call, words.out, words.threads)) return nullptr;
   if (results.span().size() == 1) return results[0];
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.span().size()));
   for (std::size_t i = 0; i < results.span().size(); ++i) {

@@ -38,6 +38,8 @@ void set(Options& options, const std::string& name, nb::handle value) {
     options.may_share = sharing_function(value.ptr());
   } else if (name == "cpu") {
     options.cpu_features = text();
+  } else if (name == "threads") {
+    options.threads = nb::cast<int>(value);
   } else if (name == "verify") {
     options.verify = nb::cast<bool>(value);
   } else if (name == "dump") {

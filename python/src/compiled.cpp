@@ -98,6 +98,7 @@ nb::bytes saved(const Compiled& c, nb::dict sections) {
     const std::span<const std::byte> span = as_span(nb::cast<nb::bytes>(bytes));
     file.sections.push_back({nb::cast<std::string>(name), {span.begin(), span.end()}});
   }
+  keep_threads(file, *c.kept->executable());
   return as_bytes(file::write(file));
 }
 
@@ -209,6 +210,7 @@ void bind_compile(nb::module_& m) {
       .def(
           "function", [](const Compiled& c) { return checked(new_function(c.bound)); },
           "The function to call: arrays in, new arrays out.")
+      .def_prop_ro("threads", [](const Compiled& c) { return c.bound->executable().threads(); })
       .def_prop_ro("first_call_seconds", [](const Compiled& c) { return c.bound->first_call_seconds(); })
       .def("vm", [](const Compiled& c, nb::tuple cells) { return checked(new_vm(c.bound, cells.ptr())); })
       .def(

@@ -8,6 +8,7 @@
 #include "compiler/backends.h"
 #include "file/cache_folder.h"
 #include "library/routines.h"
+#include "runtime/pool.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -54,6 +55,9 @@ void trim_cache(const nb::bytes& folder) {
 
 void bind_config(nb::module_& m) {
   m.def("config", config);
+  m.def("max_threads", runtime::max_threads);
+  m.def("set_max_threads", runtime::set_max_threads, "count"_a);
+  m.def("num_pool_threads", runtime::num_pool_threads, "How many threads inlay has started in this process.");
   m.def("cache_folder", cache_folder, "Where compiled functions are kept; empty where nowhere.");
   m.def("cache_limit_bytes", file::cache_limit_bytes, "The bytes that they may have.");
   m.def("trim_cache", trim_cache, "folder"_a, "Removes the longest unused of them, down to those bytes.");

@@ -72,6 +72,7 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
         make_object(lowered.kernels, lowered.plan, std::move(emitted.object), std::move(emitted.entry));
     return load(std::move(object), backend_of(options), options.planning);
   });
+  executable.set_threads(options.threads);
   lowered.seconds = run.seconds();
   return {{std::move(lowered), backend, std::move(target), std::move(needs), options.planning, options.cpu_features,
            !options.may_share},

@@ -216,6 +216,10 @@ Options options_of(const CompileOptions& from) {
   if (!from.order.empty()) out.order = memory::step_order_named(from.order, "order");
   if (!from.dump_directory.empty()) out.dump_directory = from.dump_directory;
   out.verify = out.verify || from.verify;
+  if (from.threads < 1) {
+    throw Error(ErrorCode::unsupported, {}, str("a call runs on 1 thread at least, not on ", from.threads));
+  }
+  out.threads = from.threads;
   return out;
 }
 

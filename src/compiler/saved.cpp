@@ -1,6 +1,7 @@
 #include "compiler/saved.h"
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 #include <utility>
 
@@ -88,6 +89,18 @@ Texts texts_of(const file::FunctionFile& file) {
   return out;
 }
 
+constexpr const char* kThreads = "threads";  // the section of how many a call may use; none: one
+
+/// What is no number of them, which only another writer has written, is one.
+int threads_of(const file::FunctionFile& file) {
+  const file::Section* section = file::find_section(file, kThreads);
+  if (!section) return 1;
+  const std::string text(reinterpret_cast<const char*>(section->bytes.data()), section->bytes.size());
+  int out = 1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return failure == std::errc() && end == text.data() + text.size() ? std::max(out, 1) : 1;
+}
+
 }  // namespace
 
 file::FunctionFile file_of(const EmittedProgram& program, const runtime::Executable& executable) {
@@ -112,6 +125,7 @@ file::FunctionFile file_of(const EmittedProgram& program, const runtime::Executa
   out.graph = program.graph.outputs.empty() ? "" : print(program.graph);
   out.kernels = print(program.kernels);
   keep_names(program, out);
+  keep_threads(out, executable);
   return out;
 }
 
@@ -127,11 +141,21 @@ std::string why_not_here(const file::FunctionFile& file) {
   return lacking.empty() ? "" : str("this CPU has no ", join(lacking, ", "));
 }
 
+void keep_threads(file::FunctionFile& file, const runtime::Executable& executable) {
+  std::erase_if(file.sections, [](const file::Section& section) { return section.name == kThreads; });
+  if (executable.threads() == 1) return;
+  const std::string text = std::to_string(executable.threads());
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  file.sections.push_back({kThreads, {bytes, bytes + text.size()}});
+}
+
 runtime::Executable load_code(const file::FunctionFile& file) {
   if (std::string why_not = why_not_here(file); !why_not.empty()) {
     throw Error(ErrorCode::unsupported, {}, str("the code of the file cannot run here: ", why_not));
   }
-  return load(file.object, backend_named(file.backend), options_of(file).planning);
+  runtime::Executable out = load(file.object, backend_named(file.backend), options_of(file).planning);
+  out.set_threads(threads_of(file));
+  return out;
 }
 
 EmittedProgram read_program(const file::FunctionFile& file) {
@@ -150,6 +174,7 @@ Program emit_again(const file::FunctionFile& file) {
   Program out = compile_program(texts.kernels, options_here(file));
   out.graph = std::move(texts.graph);
   out.order_gain = file.order_gain;
+  out.executable.set_threads(threads_of(file));
   return out;
 }
 

@@ -11,6 +11,9 @@ namespace inlay {
 /// its memory or chose what shares bytes: a file cannot hold that function.
 file::FunctionFile file_of(const EmittedProgram& program, const runtime::Executable& executable);
 
+/// Notes in the file's sections on how many threads calls may run; `file_of` has done it.
+void keep_threads(file::FunctionFile& file, const runtime::Executable& executable);
+
 /// Says why the code of a file cannot run here: "this CPU has no avx512f"; empty if it can.
 std::string why_not_here(const file::FunctionFile& file);
 

@@ -49,6 +49,7 @@ std::vector<std::byte> Executable::to_bytes() const {
   if (state_->file) return file::write(*state_->file);
   file::FunctionFile file = file_of(*state_->program, state_->executable);
   file.sections = state_->sections;
+  keep_threads(file, state_->executable);
   return file::write(file);
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "runtime/arena.h"
+#include "runtime/pool.h"
 #include "runtime/scratch.h"
 #include "runtime/type_of.h"
 #include "support/counted.h"
@@ -337,7 +339,7 @@ void Executable::output_dims(int slot, std::span<const int64_t> symbols, std::sp
   for (std::size_t d = 0; d < spec.dims.size(); ++d) dims[d] = std::max<int64_t>(spec.dims[d].evaluate(symbols), 0);
 }
 
-void Executable::call(std::span<const TensorRef> params, Host& host, const StopFlags& flags) const {
+void Executable::call(std::span<const TensorRef> params, Host& host, const StopFlags& flags, int threads) const {
   const Object& object = impl_->object;
   Scratch<int64_t, 32> symbols(object.symbols.size());
   bind_symbols(params, symbols.span());
@@ -349,7 +351,7 @@ void Executable::call(std::span<const TensorRef> params, Host& host, const StopF
   Scratch<void*, 32> outputs(object.outputs.size());
   allocate_outputs(*this, object, 0, symbols.span(), host, outputs.data());
   Failure failure;
-  const int32_t code = run(addresses.data(), outputs.data(), symbols.data(), &host, failure, flags);
+  const int32_t code = run(addresses.data(), outputs.data(), symbols.data(), &host, failure, flags, threads);
   if (code != INLAY_OK) throw error_of(code, failure);
 }
 
@@ -372,7 +374,7 @@ void bring_params(const Executable& executable, const void* const* params, void*
 }  // namespace
 
 int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure,
-                        const StopFlags& flags) const noexcept {
+                        const StopFlags& flags, int threads) const noexcept {
   const DefaultFloatEnvironment environment;
   const Impl& impl = *impl_;
   if (impl.has_bounds) {
@@ -381,6 +383,12 @@ int32_t Executable::run(const void* const* params, void** outputs, int64_t* symb
   }
   if (impl.takes_params) bring_params(*this, params, outputs, symbols);
   InlayCall call = make_call(params, outputs, symbols, host, flags);
+  std::optional<PoolUse> pool;
+  if (threads == 0) threads = threads_;
+  if (threads > 1) {
+    call.pool = &pool.emplace(threads);
+    call.run_blocks = run_blocks;
+  }
   if (!impl.is_plain) {
     return as_code(INLAY_OUT_OF_MEMORY, &failure.exception,
                    [&] { return impl.run_with_host(*this, call, host, failure); });

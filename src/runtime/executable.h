@@ -72,7 +72,8 @@ class Executable {
   /// Runs the program. Params are row-major, their dtype and rank checked by the caller; dims, and facts of bound ones,
   /// are checked here. `host` allocates the outputs, except opaque ones, before the first step if their sizes are known
   /// at the entry. Throws Error if a check of the program fails; a host call's failure is Error(host_call_failed).
-  void call(std::span<const TensorRef> params, Host& host, const StopFlags& flags = {}) const;
+  /// `threads`: as of `run`.
+  void call(std::span<const TensorRef> params, Host& host, const StopFlags& flags = {}, int threads = 0) const;
 
   /// The fast entry: takes addresses of params and outputs, bound sizes, and checked facts. A steady state allocates
   /// nothing: an arena of up to 32 KiB is on the stack, a larger one in a block that the thread keeps. Safe from many
@@ -84,8 +85,14 @@ class Executable {
     std::array<int64_t, 4> numbers{};
     std::exception_ptr exception;  // from the LayoutFunction or the Host
   };
+  /// `threads`: on how many it may run, 1 at least; 0: as set_threads says. The results are the same for any number.
   int32_t run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure,
-              const StopFlags& flags = {}) const noexcept;
+              const StopFlags& flags = {}, int threads = 0) const noexcept;
+
+  /// On how many threads calls may run that do not say; at first on one. More run only where work is cut into blocks
+  /// that are worth it, and no more than max_threads().
+  void set_threads(int threads) { threads_ = threads; }
+  int threads() const { return threads_; }
 
   /// Returns the Error of a failed run: its site's message with the numbers. Rethrows what a LayoutFunction has thrown.
   Error error_of(int32_t code, const Failure& failure) const;
@@ -93,6 +100,7 @@ class Executable {
  private:
   struct Impl;
   std::unique_ptr<const Impl> impl_;
+  int threads_ = 1;
 };
 
 }  // namespace inlay::runtime

@@ -26,7 +26,7 @@ def script(name):
 
 def test_show_config_returns_what_it_prints(capsys):
     config = inlay.show_config(mode="dicts")
-    assert list(config) == ["inlay", "cpu", "backends", "blas"]
+    assert list(config) == ["inlay", "cpu", "threads", "backends", "blas"]
     assert config["inlay"]["version"] == inlay.__version__
     assert config["cpu"]["level"] in ("avx512", "avx2", "sse2")
     assert set(config["backends"]["available"]) <= {"llvm", "c"}

@@ -35,6 +35,7 @@ Environment:
   INLAY_ORDER=given as --order=given, for every API
   INLAY_BACKEND=c   C99 and the system's compiler instead of llvm (docs/backends.md); CC names it, INLAY_CFLAGS more flags
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
+  INLAY_THREADS=N   at most so many threads of the process run functions (docs/threads.md)
   INLAY_CACHE=0     PyTensor's functions are not kept from process to process (inlay cache --help)
   NO_COLOR=1        no colours at a terminal
 
@@ -191,6 +192,9 @@ CLI::App* declare(CLI::App& app, RunCommand& command) {
   run->add_option("-o,--output", command.directory,
                   "write the results as .npy files into this folder, instead of printing them");
   run->add_option("--evaluator", command.evaluator, "who runs it, see below");
+  run->add_option("--threads", command.threads, "on how many the backend may run it: the results are the same")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   add_compile_flags(run, command.compile);
   run->footer(kRunFooter);
   return run;

@@ -38,6 +38,7 @@ struct RunCommand {
   std::vector<std::string> arguments;
   std::string directory;
   std::string evaluator;  // empty: the backend, or kernel/greedy where there is none
+  int threads = 1;
   CompileFlags compile;
 };
 int run(const RunCommand& command);

@@ -1,11 +1,15 @@
 #include "judges.h"
 
+#include <optional>
+
 #include "compiler/backends.h"
+#include "compiler/object.h"
 #include "compiler/saved.h"
 #include "host_functions.h"
 #include "kernel/text.h"
 #include "native_run.h"
 #include "planned_run.h"
+#include "runtime/pool.h"
 
 namespace inlay::tool {
 namespace {
@@ -18,6 +22,7 @@ struct Compiled {
   std::shared_ptr<const Lowered> program;
   std::shared_ptr<const runtime::Executable> executable;  // none where there is no backend
   std::shared_ptr<const runtime::Executable> loaded;      // the same through a file
+  std::shared_ptr<const runtime::Executable> in_blocks;   // the same kernels, cut into the smallest blocks
   std::string backend;
   std::vector<HostFunction> host_functions;
 };
@@ -31,16 +36,66 @@ std::shared_ptr<const runtime::Executable> through_file(const Program& program) 
   return std::make_shared<const runtime::Executable>(load_code(file));
 }
 
+/// The same kernels as code that is cut into the smallest blocks; null: the backend cuts none.
+std::shared_ptr<const runtime::Executable> in_blocks(const Lowered& program, const Backend& backend, Options options) {
+  constexpr int kThreads = 7;
+  if (backend.name != "llvm") return nullptr;
+  runtime::set_max_threads(std::max(runtime::max_threads(), kThreads));
+  options.cost_of_block = 1;
+  Emitted emitted = backend.emit(program.kernels, program.plan, options, KeepTexts::no);
+  runtime::Object object =
+      make_object(program.kernels, program.plan, std::move(emitted.object), std::move(emitted.entry));
+  return std::make_shared<const runtime::Executable>(load(std::move(object), backend, options.planning));
+}
+
+/// What a call gave, or how it failed.
+struct Outcome {
+  std::vector<Tensor> outputs;
+  std::optional<Error> error;
+  std::string error_text() const { return error ? std::string(error->what()) : "no error"; }
+};
+
+Outcome outcome_of(const std::function<std::vector<Tensor>()>& call) {
+  try {
+    return {call(), std::nullopt};
+  } catch (const Error& error) {
+    return {{}, error};
+  }
+}
+
+/// By one thread and by others: the same bytes, or the same error.
+std::vector<Tensor> run_on_threads(const runtime::Executable& executable, std::span<const Tensor> inputs,
+                                   std::span<const HostFunction> functions) {
+  const auto run = [&](int threads) {
+    return outcome_of([&] { return run_native(executable, inputs, functions, threads); });
+  };
+  const Outcome alone = run(1);
+  for (const int threads : {2, 3, 7, 64}) {
+    const Outcome together = run(threads);
+    INLAY_CHECK(together.error_text() == alone.error_text(), "on ", threads, " threads: ", together.error_text(),
+                ", on one: ", alone.error_text());
+    INLAY_CHECK(together.outputs == alone.outputs, threads, " threads make other bytes than one");
+  }
+  if (alone.error) throw *alone.error;
+  return alone.outputs;
+}
+
 /// `source`: a Graph, or a KernelProgram.
 template <class Source>
 Compiled compile_for_judges(const Source& source, const Options& options) {
   const Backend& backend = backend_of(options);
   if (options.backend.empty() && !backend.is_available())
-    return {std::make_shared<const Lowered>(lower(source, options)), nullptr, nullptr, "", host_functions_of(source)};
+    return {std::make_shared<const Lowered>(lower(source, options)),
+            nullptr,
+            nullptr,
+            nullptr,
+            "",
+            host_functions_of(source)};
   const auto program = std::make_shared<const Program>(compile_program(source, options));
   return {program,
           {program, &program->executable},
           through_file(*program),
+          in_blocks(*program, backend, options),
           std::string(backend.name),
           host_functions_of(source)};
 }
@@ -79,6 +134,11 @@ void add_kernel_judges(const Compiled& compiled, memory::Planner planner, std::v
                     return run_guarded(*compiled.executable, compiled.program->plan.sharing, inputs,
                                        compiled.host_functions);
                   }});
+  if (compiled.in_blocks) {
+    list.push_back({compiled.backend + "/threads", [compiled](std::span<const Tensor> inputs) {
+                      return run_on_threads(*compiled.in_blocks, inputs, compiled.host_functions);
+                    }});
+  }
   if (!compiled.loaded) return;
   list.push_back({compiled.backend + "/file", [compiled](std::span<const Tensor> inputs) {
                     return run_native(*compiled.loaded, inputs, compiled.host_functions);

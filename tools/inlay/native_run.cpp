@@ -296,9 +296,9 @@ class GuardedCall {
 }  // namespace
 
 std::vector<Tensor> run_native(const runtime::Executable& executable, std::span<const Tensor> inputs,
-                               std::span<const reference::HostFunction> host_functions) {
+                               std::span<const reference::HostFunction> host_functions, int threads) {
   return run_with(executable, inputs, host_functions, [&](std::span<const runtime::TensorRef> refs, ToolHost& host) {
-    executable.call(refs, host, {&stop_flag(), &stop_flag()});
+    executable.call(refs, host, {&stop_flag(), &stop_flag()}, threads);
   });
 }
 

@@ -10,10 +10,10 @@
 namespace inlay::tool {
 
 /// Outputs of one call. They and the arguments lie between guard bytes, and the arguments are compared with what they
-/// were.
+/// were. `threads`: on how many; 0: as the function has it.
 std::vector<reference::Tensor> run_native(const runtime::Executable& executable,
                                           std::span<const reference::Tensor> inputs,
-                                          std::span<const reference::HostFunction> host_functions);
+                                          std::span<const reference::HostFunction> host_functions, int threads = 0);
 
 /// The same in memory of its own, which begins as ones: the arena lies between guards, and where its layout is the
 /// caller's (sizes are symbols), so does each storage, and none takes the place of another. What is read without being

@@ -134,6 +134,7 @@ void require_in_bounds(const kernel::KernelProgram& kernels, const std::string& 
 std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& program, const Signature& signature) {
   Progress progress(str("compiling ", command.file));
   Options options = command.compile.options();
+  options.threads = command.threads;
   const auto is_named = [&](const Backend& backend) { return backend.name == command.evaluator; };
   if (std::ranges::any_of(backends(), is_named)) options.backend = command.evaluator;
   const Backend& backend = backend_of(options);

@@ -69,6 +69,7 @@ def mode(
     verify=None,
     dump=None,
     cpu=None,
+    threads=None,
 ):
     """A Mode as "INLAY" is, whose functions are compiled with choices of its own, each as in `inlay.compile`.
 
@@ -77,6 +78,7 @@ def mode(
     `order`: "memory" or "given". `may_share`: a function of (step, value, operand): whether one may take the other's
     bytes. `upper`: the most that sizes will be, by the names that `inlay.pytensor.explain` has. `verify`: whether
     each stage is checked. `dump`: a folder for what each stage makes. `cpu`: "avx2", "sse2", "neon", or as "-avx512f".
+    `threads`: on how many a call may run; the results are the same for any number.
 
     Raises TypeError for a choice of a wrong type; ValueError for a name that there is not, when a function is compiled.
     """
@@ -85,7 +87,7 @@ def mode(
     )
     choices = Choices(
         backend=backend, fuse=fuse, planner=planner, order=order, may_share=may_share, upper=upper, verify=verify, dump=dump,
-        cpu=cpu,
+        cpu=cpu, threads=threads,
     )  # fmt: skip
     return Mode(InlayLinker(choices=choices), query)
 

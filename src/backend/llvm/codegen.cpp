@@ -1,13 +1,14 @@
 #include "backend/llvm/codegen.h"
 
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
 
 #include <unistd.h>
+
+#include "support/without_signals.h"
 
 namespace inlay::llvm_backend {
 namespace {
@@ -100,22 +101,6 @@ void run_thread(std::shared_ptr<Work> work) {
   threads().end();
   if (options.leave != nullptr) options.leave();
 }
-
-/// While it lives, this thread and those that it starts get no signals.
-class WithoutSignals {
- public:
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  WithoutSignals(const WithoutSignals&) = delete;
-  WithoutSignals& operator=(const WithoutSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 /// Signals are for the threads that were there before. False: there can be no other thread now.
 bool start_thread(const std::shared_ptr<Work>& work) {

@@ -20,6 +20,8 @@
 //   emit_steps.cpp     everything that is no kernel
 //   emit_regions.cpp   loops and conds around steps
 //   parts.cpp          several functions of what is much for one
+//   cut_plan.cpp       which loops are cut into blocks, for threads; no LLVM
+//   emit_blocks.cpp    a function for a block, and the call of all of them
 //   frame.cpp, ends.cpp, control_flow.cpp, sizes.cpp, places.cpp, types.cpp: the function around them (function.h)
 //   codegen.cpp        LLVM's passes over it
 //   target.cpp         what LLVM needs, and the object file

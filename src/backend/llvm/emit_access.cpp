@@ -31,7 +31,7 @@ Value* AccessEmitter::start_of(std::size_t i, Lanes& lanes) {
     }
     if (nest_.kernel.is_tiled() && nest_.kernel.is_local(nest_.statement(i).buffer)) {  // it begins where the tile does
       const Dim stride = facts.place.stride_of(nest_.kernel.tiled_axis());
-      offset = b_.CreateSub(offset, b_.CreateMul(nest_.tile.begin, f_.sizes.of(stride)));
+      offset = b_.CreateSub(offset, b_.CreateMul(nest_.part.tile.begin, f_.sizes.of(stride)));
     }
     for (const auto& [index, stride] : facts.place.indices) {
       if (in_vector_loop && plan_.varies(index.index)) continue;

@@ -56,8 +56,8 @@ void DivisionEmitter::prepare_column_divisors(llvm::function_ref<void(std::size_
   }
   if (divisions.empty() || !f_.engine.facts().fma) return;
 
-  const Loop loop = open_loop(b_, nest_.tile.begin, {});
-  Lanes lanes = nest_.lanes_before(nest_.tile.end, loop.point);
+  const Loop loop = open_loop(b_, nest_.part.tile.begin, {});
+  Lanes lanes = nest_.lanes_before(nest_.part.tile.end, loop.point);
   for (std::size_t i : needed_by(divisions)) emit_statement(i, lanes);
   for (const Statement* division : divisions) {
     const kernel::RegisterId divisor = division->operands[1];
@@ -71,7 +71,7 @@ void DivisionEmitter::prepare_column_divisors(llvm::function_ref<void(std::size_
     });
     column_divisors_[divisor.index] = parts;
   }
-  close_loop(b_, loop, f_.i64(plan_.width), nest_.tile.end, {});
+  close_loop(b_, loop, f_.i64(plan_.width), nest_.part.tile.end, {});
 }
 
 /// What makes the divisors, in order.
@@ -90,7 +90,7 @@ std::vector<std::size_t> DivisionEmitter::needed_by(llvm::ArrayRef<const Stateme
 }
 
 Value* DivisionEmitter::column_address(Value* table, Value* point, llvm::Type* type) {
-  return b_.CreateGEP(type->getScalarType(), table, b_.CreateSub(point, nest_.tile.begin));
+  return b_.CreateGEP(type->getScalarType(), table, b_.CreateSub(point, nest_.part.tile.begin));
 }
 
 /// Is it another number in each column, and the same in each row?

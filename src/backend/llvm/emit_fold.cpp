@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "backend/llvm/emit_exponentials.h"
+#include "backend/llvm/fold_registers.h"
 #include "kernel/live.h"
-#include "ops/fold_merge.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -52,17 +52,6 @@ const Statement* FoldEmitter::added_product(const Statement& fold) const {
   return fold.fold == Fold::add && is_real && is_product ? made : nullptr;
 }
 
-/// How FoldMerge computes with registers.
-struct FoldEmitter::Registers {
-  FunctionEmitter& f;
-  int width;
-  Value* number(const Literal& literal) { return splat(f, constant(f.b, literal), width); }
-  Value* op(ScalarOp op, DType dtype, std::span<Value* const> operands) {
-    return emit_op(f, op, dtype, {operands.data(), operands.size()}, nullptr);
-  }
-  Value* cast(Value* x, DType from, DType to) { return emit_cast(f, x, from, to); }
-};
-
 std::vector<DType> FoldEmitter::fold_dtypes(std::size_t i) const {
   std::vector<DType> stored;
   for (const Statement& s : states_with(nest_.stage, i)) stored.push_back(s.dtype);
@@ -73,8 +62,8 @@ std::vector<DType> FoldEmitter::fold_dtypes(std::size_t i) const {
 std::vector<Value*> FoldEmitter::lifted(std::size_t i, Lanes& lanes) {
   std::vector<Value*> x;
   for (const Statement& s : states_with(nest_.stage, i)) x.push_back(folded(s, lanes));
-  Registers emit{f_, lanes.width};
-  return FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).lifted(x);
+  FoldRegisters emit{f_, lanes.width};
+  return FoldMerge<Value*, FoldRegisters>(nest_.statement(i).fold, fold_dtypes(i), emit).lifted(x);
 }
 
 /// What was met so far and one point more.
@@ -186,10 +175,7 @@ Value* FoldEmitter::folded(const Statement& fold, Lanes& lanes) {
 }
 
 std::vector<Value*> FoldEmitter::merged_states(std::size_t i, llvm::ArrayRef<Value*> a, llvm::ArrayRef<Value*> b) {
-  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
-  if (a.size() > 1) b_.clearFastMathFlags();  // several ops round as they stand in the row
-  Registers emit{f_, width_of(a[0])};
-  return FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).merged(a, b);
+  return llvm_backend::merged_states(f_, nest_.statement(i).fold, fold_dtypes(i), a, b);
 }
 
 std::vector<Value*> FoldEmitter::merged_parts(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
@@ -210,8 +196,7 @@ void FoldEmitter::fold_states(std::size_t i, Lanes& lanes) { merge_into(i, lifte
 /// What the fold that statement `i` opens has, each lane an element of its own, and `states`. Hidden states have met no
 /// point before the loop.
 void FoldEmitter::merge_into(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes) {
-  Registers emit{f_, lanes.width};
-  std::vector<Value*> before = FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).nothing();
+  std::vector<Value*> before = states_of_nothing(f_, nest_.statement(i).fold, fold_dtypes(i), lanes.width);
   std::vector<std::optional<Place>> places;
   for (std::size_t k = 0; k < facts(nest_.statement(i).fold).num_stored; ++k) {
     places.push_back(access_.memory_of(i + k, lanes));

@@ -32,7 +32,6 @@ class FoldEmitter {
   void fold_states(std::size_t i, Lanes& lanes);
 
  private:
-  struct Registers;
   const kernel::Statement* added_product(const kernel::Statement& fold) const;
   std::vector<Value*> states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums);
   void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);

@@ -1,3 +1,4 @@
+#include "backend/llvm/emit_blocks.h"
 #include "backend/llvm/emit_stage.h"
 #include "backend/llvm/parts.h"
 #include "backend/llvm/steps.h"
@@ -27,13 +28,30 @@ class KernelEmitter {
 
   void emit() {
     emit_starts(/*local=*/false);
+    if (!has_loops()) return emit_stages(/*in_loops=*/false);
+    const std::optional<Cut> cut = cut_of(f_.program, kernel_, f_.options.cost_of_block);
+    if (!cut) return emit_loops();
+    BlocksEmitter blocks(f_, kernel_, *cut);
+    blocks.open_states();
+    blocks.keep_locals();
+    KernelEmitter in_block(blocks.function(), kernel_);
+    in_block.cut_axis_ = cut->level;
+    in_block.block_ = blocks.block();
+    in_block.emit_loops();
+    blocks.close();
+  }
+
+ private:
+  bool has_loops() const {
+    return kernel_.is_tiled() ||
+           std::ranges::any_of(kernel_.outer, [](const kernel::Axis& axis) { return !axis.extent.is(1); });
+  }
+
+  void emit_loops() {
     Value* any_point = f_.b.getTrue();
-    bool loops = false;
     for (const kernel::Axis& axis : kernel_.outer) {
-      loops |= kernel_.is_tiled() || !axis.extent.is(1);
       any_point = f_.b.CreateAnd(f_.b.CreateICmpSGT(f_.sizes.of(axis.extent), f_.i64(0)), any_point);
     }
-    if (!loops) return emit_stages(/*in_loops=*/false);
     // A scalar that changes in these loops lives on the stack meanwhile.
     for (const kernel::KernelOutput& output : kernel_.outputs) {
       if (f_.places.is_scalar(output.buffer)) f_.places.spill_scalar(output.buffer);
@@ -46,17 +64,17 @@ class KernelEmitter {
     }
   }
 
- private:
   void emit_outer(std::size_t axis) {
     if (axis == kernel_.outer.size()) {
       if (kernel::looks_at_outer_points(kernel_)) f_.ends.checkpoint();
       return emit_stages(/*in_loops=*/true);
     }
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
-    const Loop loop = open_loop(f_.b, f_.i64(0), {});
+    const bool is_cut = static_cast<int>(axis) == cut_axis_;
+    const Loop loop = open_loop(f_.b, is_cut ? block_.begin : f_.i64(0), {});
     points_[axis] = loop.point;
     Value* const step = f_.i64(is_tiled(axis) ? kernel_.tile : 1);
-    Value* const end = f_.sizes.of(kernel_.outer[axis].extent);
+    Value* const end = is_cut ? block_.end : f_.sizes.of(kernel_.outer[axis].extent);
     if (is_tiled(axis)) {
       Value* const next = f_.b.CreateNSWAdd(loop.point, step);
       tile_ = {loop.point, f_.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, end)};
@@ -82,20 +100,34 @@ class KernelEmitter {
     };
     for (const kernel::Stage& stage : kernel_.stages) {
       if (part && part->function().is_large()) close();
+      if (!in_loops && emit_by_blocks(part ? part->function() : f_, stage)) continue;
       if (!part && !in_loops && f_.is_large()) {
         part.emplace(f_);
         part->take(kernel::access_of(f_.program, kernel_));
       }
       StagePlan plan = plan_stage(f_.program, kernel_, stage, f_.engine.facts().vector_bytes);
-      StageEmitter(part ? part->function() : f_, kernel_, stage, std::move(plan), points_, tile_).emit();
+      StageEmitter(part ? part->function() : f_, kernel_, stage, std::move(plan), {points_, tile_}).emit();
     }
     close();
+  }
+
+  /// A stage that is long, or may be. False: it is short.
+  bool emit_by_blocks(FunctionEmitter& f, const kernel::Stage& stage) {
+    StagePlan plan = plan_stage(f.program, kernel_, stage, f.engine.facts().vector_bytes);
+    const std::optional<Cut> cut = cut_of(f.program, kernel_, stage, plan, f.options.cost_of_block);
+    if (!cut) return false;
+    BlocksEmitter blocks(f, kernel_, *cut);
+    blocks.emit_stage(stage, plan, points_);
+    blocks.close();
+    return true;
   }
 
   FunctionEmitter& f_;
   const kernel::Kernel& kernel_;
   std::vector<Value*> points_;
   Range tile_;
+  int cut_axis_ = -1;  // the outer loop that passes `block_` alone
+  Range block_;
 };
 
 }  // namespace

@@ -11,8 +11,8 @@ using kernel::Statement;
 constexpr int64_t kLineBytes = 64;  // of the cache
 
 StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
-                           llvm::ArrayRef<Value*> outer_points, Range tile)
-    : nest_(f, kernel, stage, std::move(plan), outer_points, tile),
+                           const StagePart& part)
+    : nest_(f, kernel, stage, std::move(plan), part),
       f_(f),
       b_(f.b),
       plan_(nest_.plan),
@@ -80,6 +80,8 @@ Value* StageEmitter::lines_leave_cache(Value* rows) {
 /// The loop that opens at `level`, and what is in it.
 void StageEmitter::emit_loop(int level) {
   folds_.open_sums(level);
+  Value* lane_states = level == 0 ? nest_.part.lane_states : nullptr;
+  if (lane_states) sums_.values = load_lane_states(lane_states);
   Range range = nest_.range_of(level);
   const bool short_rows = plan_.short_rows && level + 2 == plan_.innermost();
   if (short_rows) range = rows_.emit_short_rows(level);
@@ -98,7 +100,54 @@ void StageEmitter::emit_loop(int level) {
   } else {
     emit_plain_loop(level, range);
   }
+  if (!lane_states) return folds_.finish_sums(level);
+  store_lane_states(lane_states, sums_.values);
+  const Branch branch = open_if(b_, nest_.part.is_end);
   folds_.finish_sums(level);
+  close_if(b_, branch, {}, {});
+}
+
+/// One after the other, each at a line of the cache.
+std::vector<Value*> StageEmitter::lane_state_places(Value* states) const {
+  const llvm::DataLayout& layout = f_.module.getDataLayout();
+  std::vector<Value*> out;
+  uint64_t offset = 0;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    out.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), states, offset));
+    offset += llvm::alignTo(layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue(), kLineBytes);
+  }
+  return out;
+}
+
+uint64_t StageEmitter::lane_state_bytes() const {
+  const llvm::DataLayout& layout = f_.module.getDataLayout();
+  uint64_t bytes = 0;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    bytes += llvm::alignTo(layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue(), kLineBytes);
+  }
+  return bytes;
+}
+
+std::vector<Value*> StageEmitter::load_lane_states(Value* states) {
+  std::vector<Value*> out = lane_state_places(states);
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = b_.CreateLoad(sums_.nothing_of(k)->getType(), out[k]);
+  return out;
+}
+
+void StageEmitter::store_lane_states(Value* states, llvm::ArrayRef<Value*> values) {
+  const std::vector<Value*> places = lane_state_places(states);
+  for (std::size_t k = 0; k < places.size(); ++k) b_.CreateStore(values[k], places[k]);
+}
+
+void StageEmitter::emit_merge(Value* states, Value* later) {
+  store_lane_states(states, folds_.merged_parts(load_lane_states(states), load_lane_states(later)));
+}
+
+/// What has met no point.
+void StageEmitter::emit_no_lane_states(Value* states) {
+  std::vector<Value*> nothing;
+  for (std::size_t k = 0; k < sums_.size(); ++k) nothing.push_back(sums_.nothing_of(k));
+  store_lane_states(states, nothing);
 }
 
 /// Sums that were opened outside of it go from one pass to the next.
@@ -130,7 +179,8 @@ void StageEmitter::emit_vector_axis() {
   passes_.look_ahead(begin, end);
   if (plan_.by_turns) return turns_.emit_summing(begin, end);
   if (plan_.page > 0) {
-    Value* pages = b_.CreateAnd(end, f_.i64(-plan_.page * plan_.unroll));
+    Value* pages = b_.CreateAnd(b_.CreateSub(end, begin), f_.i64(-plan_.page * plan_.unroll));
+    pages = b_.CreateAdd(begin, pages);
     Value* is_long = b_.CreateICmpSGE(f_.sizes.of(plan_.num_points()), f_.i64(plan_.pages_from));
     pages = b_.CreateSelect(is_long, pages, begin);
     passes_.emit_vectors(begin, pages, plan_.page);

@@ -12,15 +12,21 @@ namespace inlay::llvm_backend {
 
 class StageEmitter {
  public:
-  /// `outer_points`: where the kernel's outer loops are. `tile`: the points of its last outer axis, where it is tiled.
   StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
-               llvm::ArrayRef<Value*> outer_points, Range tile);
+               const StagePart& part);
   void emit();
+  /// What lane_states are of two parts of the points that follow each other, at the addresses of the first's.
+  void emit_merge(Value* states, Value* later);
+  void emit_no_lane_states(Value* states);
+  uint64_t lane_state_bytes() const;
 
  private:
   void emit_level(int level);
   Value* lines_leave_cache(Value* rows);
   void emit_loop(int level);
+  std::vector<Value*> lane_state_places(Value* states) const;
+  std::vector<Value*> load_lane_states(Value* states);
+  void store_lane_states(Value* states, llvm::ArrayRef<Value*> values);
   void emit_plain_loop(int level, Range range);
   void emit_vector_axis();
   void emit_aligned(Value* begin, Value* end);

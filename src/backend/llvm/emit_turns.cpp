@@ -21,9 +21,8 @@ namespace inlay::llvm_backend {
 
 using kernel::Statement;
 
-constexpr int kQuarters = 4;
-constexpr int kVectorsOfBlock = 64;  // so a lane adds up 16 numbers, as NumPy does
-constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
+constexpr int kQuarters = StagePlan::kQuarters, kVectorsOfBlock = StagePlan::kVectorsOfBlock;
+constexpr int kMostLevels = 40;  // of the stack: nobody passes 2^40 turns
 
 static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.begin(), loop.carried.end()}; }
 
@@ -102,7 +101,7 @@ void TurnEmitter::stack_sums(Value* level, Value* height) {
 
 void TurnEmitter::emit_summing(Value* begin, Value* end) {
   const std::vector<Value*> before = sums_.values;
-  sums_.values = sums_.emptied(sums_.values);
+  if (!nest_.part.lane_states) sums_.values = sums_.emptied(sums_.values);
   squares_.begin_row(begin, before);
   passes_.emit_masked(emit_turns(begin, end), end);
   std::vector<std::size_t> of_rows;

@@ -12,6 +12,12 @@ Frame::Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts
   llvm::Type *pointer = b_.getPtrTy(), *status = b_.getInt32Ty();
   if (kind == Kind::part) {
     function_ = helper_function(llvm::FunctionType::get(status, {pointer, pointer}, false), "part");
+  } else if (kind == Kind::blocks) {
+    const auto type = llvm::FunctionType::get(status, {pointer, pointer, b_.getInt64Ty(), pointer}, false);
+    function_ = helper_function(type, "block");
+  } else if (kind == Kind::merge) {
+    const auto type = llvm::FunctionType::get(status, {pointer, pointer, pointer, pointer}, false);
+    function_ = helper_function(type, "merge");
   } else {
     const auto type = llvm::FunctionType::get(status, {pointer}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "inlay_entry", module);

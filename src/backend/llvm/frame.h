@@ -14,8 +14,9 @@ using llvm::Value;
 class Frame {
  public:
   /// `entry`: int32_t inlay_entry(InlayCall*). `part`: what it, or a part of it, calls (parts.h), with the values that
-  /// go over as the second argument.
-  enum class Kind : uint8_t { entry, part };
+  /// go over as the second argument. `blocks`: a part that runs a block of work (InlayBlocks::run).
+  /// `merge`: what merges the states of two blocks (InlayBlocks::merge).
+  enum class Kind : uint8_t { entry, part, blocks, merge };
   Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts& cpu, Kind kind);
 
   void begin_step();  // what was emitted so far is the spine of what comes; in a region, what stands before it
@@ -35,6 +36,8 @@ class Frame {
   llvm::Function* function() const { return function_; }
   Value* call_argument() const { return function_->getArg(0); }
   Value* passed_argument() const { return function_->getArg(1); }  // of a part
+  Value* block_argument() const { return function_->getArg(2); }   // of blocks: the number of the block
+  Value* states_argument() const { return function_->getArg(3); }  // likewise: what it folds
   Value* call_field(size_t offset_bytes, llvm::Type* type);        // loads a member of the InlayCall, here
   Value* call_field_address(size_t offset_bytes);
 

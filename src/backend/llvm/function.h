@@ -19,8 +19,8 @@ struct FunctionEmitter {
                   Engine& engine, llvm::Module& module)
       : FunctionEmitter(program, plan, options, engine, module, Frame::Kind::entry) {}
   /// Of a part. What it takes over goes by parts.h.
-  explicit FunctionEmitter(FunctionEmitter& caller)
-      : FunctionEmitter(caller.program, caller.plan, caller.options, caller.engine, caller.module, Frame::Kind::part) {}
+  FunctionEmitter(FunctionEmitter& caller, Frame::Kind kind)
+      : FunctionEmitter(caller.program, caller.plan, caller.options, caller.engine, caller.module, kind) {}
 
   bool is_large() { return frame.num_instructions() > options.large_function; }
   llvm::ConstantInt* i64(int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); }

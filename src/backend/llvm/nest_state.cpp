@@ -7,17 +7,18 @@
 namespace inlay::llvm_backend {
 
 NestState::NestState(FunctionEmitter& function, const kernel::Kernel& in, const kernel::Stage& of, StagePlan as_planned,
-                     llvm::ArrayRef<Value*> outer_points, Range of_tile)
-    : f(function), b(function.b), kernel(in), stage(of), plan(std::move(as_planned)), tile(of_tile) {
-  points_.assign(outer_points.begin(), outer_points.end());
-  points_.resize(outer_points.size() + stage.axes.size(), f.i64(0));
+                     const StagePart& of_part)
+    : f(function), b(function.b), kernel(in), stage(of), plan(std::move(as_planned)), part(of_part) {
+  points_.assign(part.outer_points.begin(), part.outer_points.end());
+  points_.resize(part.outer_points.size() + stage.axes.size(), f.i64(0));
   uniform.registers.resize(plan.register_levels.size());
   splats_.resize(plan.register_levels.size());
 }
 
 Range NestState::range_of(int level) {
+  if (level == part.cut_level) return part.block;
   const kernel::NestLoop& loop = plan.loop(level);
-  if (loop.is_tile) return {tile.begin, tile.end};
+  if (loop.is_tile) return part.tile;
   return {f.i64(0), f.sizes.of(loop.extent)};
 }
 

@@ -12,11 +12,20 @@ struct Range {
   Value *begin = nullptr, *end = nullptr;
 };
 
+/// Where a stage runs: in the kernel's outer loops, and of a loop of its own which points.
+struct StagePart {
+  llvm::ArrayRef<Value*> outer_points;  // where the kernel's outer loops are
+  Range tile;                           // the points of its last outer axis, where it is tiled
+  int cut_level = -1;                   // the loop that opens there passes `block` alone
+  Range block;
+  Value* lane_states = nullptr;  // where sums begin and end, lane by lane; null: at the elements that they are of
+  Value* is_end = nullptr;       // with those: their elements get what the lanes have come to
+};
+
 class NestState {
  public:
-  /// `outer_points`: where the kernel's outer loops are. `tile`: the points of its last outer axis, where it is tiled.
   NestState(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
-            llvm::ArrayRef<Value*> outer_points, Range tile);
+            const StagePart& part);
 
   const kernel::Statement& statement(std::size_t i) const { return stage.statements[i]; }
   /// What the loop that opens at `level` passes.
@@ -39,7 +48,7 @@ class NestState {
   const kernel::Kernel& kernel;
   const kernel::Stage& stage;
   StagePlan plan;
-  const Range tile;
+  const StagePart part;                // (its outer points are the caller's, and gone)
   Lanes uniform;                       // what does not vary in the vector loop
   Value* block = nullptr;              // where the block of the vector axis begins; null: there is one
   llvm::Instruction* hoist = nullptr;  // just before the vector loop

@@ -7,7 +7,7 @@ constexpr uint64_t kSlotBytes = 16;  // of the largest number
 
 }  // namespace
 
-Part::Part(FunctionEmitter& caller) : caller_(caller), f_(caller) {
+Part::Part(FunctionEmitter& caller, Frame::Kind kind) : caller_(caller), f_(caller, kind) {
   caller_.frame.begin_step();
   f_.copied_math = caller_.copied_math;
   if (caller_.ends.is_writing()) f_.ends.begin_writing();
@@ -65,13 +65,26 @@ void Part::close(llvm::function_ref<bool(BufferId root)> is_read_later) {
   for (const auto& [root, slot] : back) store(f_, root, slot_of(f_, f_.frame.passed_argument(), slot));
   f_.frame.finish();
 
-  Value* slots = passed_.empty() ? llvm::ConstantPointerNull::get(caller_.b.getPtrTy())
-                                 : caller_.frame.scratch(passed_.size() * kSlotBytes);
-  for (std::size_t i = 0; i < num_given; ++i) store(caller_, passed_[i], slot_of(caller_, slots, i));
+  Value* slots = stored_slots(num_given);
   caller_.ends.return_unless_ok(caller_.b.CreateCall(f_.frame.function(), {caller_.frame.call_argument(), slots}));
   for (const auto& [root, slot] : back) caller_.places.value(root) = load(caller_, root, slot_of(caller_, slots, slot));
   caller_.copied_math = f_.copied_math;
   if (f_.ends.is_writing()) caller_.ends.begin_writing();
+}
+
+/// In the caller's scratch, with what it has by now of those that the part is given.
+Value* Part::stored_slots(std::size_t num_given) {
+  if (passed_.empty()) return llvm::ConstantPointerNull::get(caller_.b.getPtrTy());
+  Value* slots = caller_.frame.scratch(passed_.size() * kSlotBytes);
+  for (std::size_t i = 0; i < num_given; ++i) store(caller_, passed_[i], slot_of(caller_, slots, i));
+  return slots;
+}
+
+Value* Part::close_blocks() {
+  f_.frame.finish();
+  caller_.copied_math = f_.copied_math;
+  if (f_.ends.is_writing()) caller_.ends.begin_writing();
+  return stored_slots(passed_.size());
 }
 
 OpenFunctions::OpenFunctions(FunctionEmitter& entry)

@@ -16,12 +16,14 @@ namespace inlay::llvm_backend {
 
 class Part {
  public:
-  explicit Part(FunctionEmitter& caller);
+  explicit Part(FunctionEmitter& caller, Frame::Kind kind = Frame::Kind::part);
 
   /// What the part will read or write: it gets the value that the caller has by now.
   void take(const kernel::StepAccess& access);
   /// The caller calls it, and has the values of what the part has written that `is_read_later` asks for.
   void close(llvm::function_ref<bool(BufferId root)> is_read_later);
+  /// Of blocks, which give no values back: the caller has the values that they take, for as long as its scratch stays.
+  Value* close_blocks();
   bool has_taken(BufferId root) const { return taken_.contains(root); }
 
   FunctionEmitter& function() { return f_; }
@@ -30,6 +32,7 @@ class Part {
   Value* slot_of(FunctionEmitter& f, Value* slots, std::size_t i);
   Value* load(FunctionEmitter& f, BufferId root, Value* slot);
   void store(FunctionEmitter& f, BufferId root, Value* slot);
+  Value* stored_slots(std::size_t num_given);
 
   FunctionEmitter& caller_;
   FunctionEmitter f_;

@@ -114,4 +114,13 @@ void Places::reload_scalar(BufferId buffer) {
   spilled_[root.index] = false;
 }
 
+void Places::redirect(BufferId root, Value* address) {
+  if (is_scalar(root)) {
+    slots_[root.index] = address;
+    spilled_[root.index] = true;
+  } else {
+    addresses_[root.index] = address;
+  }
+}
+
 }  // namespace inlay::llvm_backend

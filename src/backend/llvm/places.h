@@ -26,6 +26,8 @@ class Places {
   void spill_scalar(BufferId buffer);  // to its stack slot, so that loops can change it
   void reload_scalar(BufferId buffer);
   bool is_spilled(BufferId buffer) const;
+  /// In this function the buffer is there, a scalar too.
+  void redirect(BufferId root, Value* address);
   /// Has it a value that is no place that the caller's tables name: a register's, or an address that a host call gave?
   bool is_value(BufferId root) const;
   Value*& value(BufferId root) { return (is_scalar(root) || is_host_handle(root) ? scalars_ : addresses_)[root.index]; }

@@ -29,7 +29,9 @@ struct StagePlan : kernel::LoopNest {
   int block_level = -1;  // the loop over blocks is opened here, around loops[block_level]
   Dim block_step = 0;    // bytes from one of these lines to the next
 
-  static constexpr int kWorthAligning = 1024;      // points
+  static constexpr int kVectorsOfBlock = 64, kQuarters = 4;  // of a sum by turns: a lane adds up 16 numbers, as NumPy
+                                                             // does
+  static constexpr int kWorthAligning = 1024;                // points
   static constexpr int64_t kWorthPages = 1 << 22;  // bytes of an operand: it comes from memory, not from a cache
   static constexpr int kOneBlock = 128;            // the lines of so many rows stay in the first cache by themselves,
   static constexpr int64_t kOneBlockBytes = 1 << 15;  // unless they meet in fewer places: rows * the greatest power of

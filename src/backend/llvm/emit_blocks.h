@@ -1,0 +1,60 @@
+#pragma once
+// Work that is cut into blocks (cut_plan.h): a function that runs one of them, another that merges what two have
+// folded, and the call that has all of them run (InlayBlocks).
+#include <functional>
+
+#include "backend/llvm/cut_plan.h"
+#include "backend/llvm/nest_state.h"
+#include "backend/llvm/parts.h"
+
+namespace inlay::llvm_backend {
+
+class BlocksEmitter {
+ public:
+  BlocksEmitter(FunctionEmitter& caller, const kernel::Kernel& kernel, const Cut& cut);
+
+  /// The function that runs a block, and the points of the cut loop that it passes.
+  FunctionEmitter& function() { return f_; }
+  Range block();
+  /// Runs what of a stage is in the block.
+  void emit_stage(const kernel::Stage& stage, const StagePlan& plan, llvm::ArrayRef<Value*> outer_points);
+  /// What a block folds has met nothing.
+  void open_states();
+  /// What each outer point has for itself lies on the stack of who runs the block.
+  void keep_locals();
+  /// The caller has all blocks run, and what they fold added to the buffers.
+  void close();
+
+ private:
+  /// Where the states of a fold lie: those of each buffer together, a whole number of vectors.
+  struct Table {
+    const BlockFold* fold;
+    std::vector<uint64_t> offsets;  // by state, in bytes
+    int64_t pitch;                  // elements
+    int width;                      // of a vector
+  };
+
+  void lay_out_tables();
+  Value* length_of_block(FunctionEmitter& f);
+  Value* end_of_blocks(FunctionEmitter& f);
+  void redirect_buffers();
+  Value* lane_states(Value* states);
+  Value* place(FunctionEmitter& f, const Table& table, std::size_t state, Value* states, Value* element);
+  std::vector<Value*> loaded(FunctionEmitter& f, const Table& table, Value* states, Value* element, int width);
+  llvm::Function* merge_function();
+  void merge_into_buffers(Value* states);
+  void merge_elements(const Table& table, Value* states, Value* first, int width);
+  llvm::Function* run_function();
+
+  FunctionEmitter& caller_;
+  const kernel::Kernel& kernel_;
+  const Cut& cut_;
+  Part part_;
+  FunctionEmitter& f_;
+  std::vector<Table> tables_;
+  uint64_t table_bytes_ = 0, lane_bytes_ = 0;  // of the states
+  Value* is_end_ = nullptr;                    // runs what is left over, behind all blocks?
+  std::function<void(FunctionEmitter& f, Value* states, Value* later)> merge_lanes_;
+};
+
+}  // namespace inlay::llvm_backend

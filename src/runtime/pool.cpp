@@ -1,0 +1,352 @@
+#include "runtime/pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+
+#include "runtime/arena.h"
+#include "runtime/cpu_count.h"
+#include "support/error.h"
+#include "support/float_environment.h"
+#include "support/stop.h"
+#include "support/without_signals.h"
+
+namespace inlay::runtime {
+namespace {
+
+/// So long a thread looks for more to do before it sleeps: waking it takes as long.
+constexpr auto kAwake = std::chrono::microseconds(50);
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// Looks for so long whether it holds.
+template <class Holds>
+bool soon(Holds holds) {
+  const auto end = std::chrono::steady_clock::now() + kAwake;
+  for (;;) {
+    for (int i = 0; i < 64; ++i) {
+      if (holds()) return true;
+      pause();
+    }
+    if (std::chrono::steady_clock::now() > end) return false;
+  }
+}
+
+int32_t end_this(InlayCall*) { return INLAY_INTERRUPTED; }
+
+/// Merges the part that `block` is with those before it. merge(part, blocks) merges it with the one before, which has
+/// so many blocks, and returns what that is called.
+template <class Merge>
+void merge_parts(int64_t block, bool is_last, Merge merge) {
+  int64_t part = block;
+  for (int64_t blocks = 1; blocks <= block; blocks *= 2) {
+    if ((block & blocks) != 0) {
+      part = merge(part, blocks);
+    } else if (!is_last) {
+      return;
+    }
+  }
+}
+
+/// Blocks that threads run together. Each takes the first that nobody has, so of those that fail the first one is among
+/// those that run to their end.
+class Job {
+ public:
+  Job(const InlayCall& call, const InlayBlocks& blocks, void* states)
+      : call_(call), blocks_(blocks), states_(static_cast<std::byte*>(states)), end_(blocks.count) {}
+
+  /// Of the thread that calls: with its own InlayCall, which asks the caller whether to stop.
+  void run_as_caller(InlayCall& call) {
+    while (run_next(call)) {
+    }
+  }
+
+  /// Of another thread: it stops when the caller does, and leaves where `too_many` threads run.
+  void run_as_helper(const std::function<bool()>& too_many) {
+    InlayCall call = call_;
+    call.stop = reinterpret_cast<const int32_t*>(&stop_);
+    const bool never_while_writing =
+        !call.stop_while_writing || call.stop_while_writing == reinterpret_cast<const int32_t*>(&kNeverStop);
+    if (!never_while_writing) call.stop_while_writing = call.stop;
+    call.interrupted = end_this;
+    call.run_blocks = nullptr;
+    const DefaultFloatEnvironment environment;
+    while (!too_many() && run_next(call)) {
+    }
+  }
+
+  /// Once all threads have left it.
+  int32_t finish(InlayCall& call) {
+    if (failure_.code != INLAY_OK) {
+      call.failure_site = failure_.site;
+      std::ranges::copy(failure_.numbers, call.failure_numbers);
+      return failure_.code;
+    }
+    for (int64_t block = 1; blocks_.merge && block < blocks_.count; ++block) {
+      merge_parts(block, block + 1 == blocks_.count, [&](int64_t part, int64_t blocks) {
+        blocks_.merge(&call, blocks_.passed, states_of(part - blocks), states_of(part));
+        return part - blocks;
+      });
+    }
+    return INLAY_OK;
+  }
+
+  std::atomic<int> num_helpers = 0;  // that have not left it
+
+ private:
+  void* states_of(int64_t block) const {
+    return block == 0 ? blocks_.states : states_ + (block - 1) * blocks_.state_bytes;
+  }
+
+  /// False: none is left.
+  bool run_next(InlayCall& call) {
+    const int64_t block = next_.fetch_add(1, std::memory_order_relaxed);
+    if (block >= end_.load(std::memory_order_relaxed)) return false;
+    const int32_t code = blocks_.run(&call, blocks_.passed, block, states_of(block));
+    if (code != INLAY_OK) fail(call, block, code);
+    return true;
+  }
+
+  void fail(const InlayCall& call, int64_t block, int32_t code) {
+    if (code == INLAY_INTERRUPTED) stop_.store(1, std::memory_order_relaxed);
+    end_.store(0, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex_);
+    if (failure_.code != INLAY_OK && failure_.block < block) return;
+    failure_ = {block, code, call.failure_site};
+    std::ranges::copy(call.failure_numbers, failure_.numbers);
+  }
+
+  struct Failure {
+    int64_t block = 0;
+    int32_t code = INLAY_OK;
+    int64_t site = -1;
+    int64_t numbers[4] = {};
+  };
+
+  const InlayCall call_;
+  const InlayBlocks& blocks_;
+  std::byte* const states_;  // of block 1, and so on
+  std::atomic<int64_t> next_ = 0, end_;
+  StopFlag stop_ = 0;
+  std::mutex mutex_;
+  Failure failure_;
+};
+
+class Worker {
+ public:
+  Worker() : thread_([this] { live(); }) {}
+  ~Worker() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_.store(true, std::memory_order_relaxed);
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+  void give(Job& job) {
+    {
+      const std::lock_guard lock(mutex_);
+      job_.store(&job, std::memory_order_release);
+    }
+    changed_.notify_one();
+  }
+
+  /// False: it has begun.
+  bool take_back(Job& job) {
+    Job* expected = &job;
+    return job_.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel);
+  }
+
+ private:
+  void live() {
+    const auto has_news = [this] {
+      return job_.load(std::memory_order_relaxed) != nullptr || ends_.load(std::memory_order_relaxed);
+    };
+    for (;;) {
+      if (!soon(has_news)) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, has_news);
+      }
+      if (Job* job = job_.exchange(nullptr, std::memory_order_acq_rel)) {
+        run(*job);
+      } else if (ends_.load(std::memory_order_relaxed)) {
+        return;
+      }
+    }
+  }
+  void run(Job& job);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<Job*> job_ = nullptr;
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+int first_max_threads() {
+  const char* text = std::getenv("INLAY_THREADS");
+  const long given = text ? std::strtol(text, nullptr, 10) : 0;
+  return given >= 1 ? static_cast<int>(std::min<long>(given, 1 << 16)) : cpu_count();
+}
+
+class Pool {
+ public:
+  /// Threads that are free, at most `count`; they have the job then.
+  std::vector<Worker*> begin(Job& job, int count) {
+    const std::lock_guard lock(mutex_);
+    count = std::min(count, max_threads_.load() - num_running_.load());
+    std::vector<Worker*> out;
+    while (static_cast<int>(out.size()) < count) {
+      if (idle_.empty() && !start_one()) break;
+      out.push_back(idle_.back());
+      idle_.pop_back();
+    }
+    num_running_.fetch_add(static_cast<int>(out.size()));
+    job.num_helpers.store(static_cast<int>(out.size()));
+    for (Worker* worker : out) worker->give(job);
+    return out;
+  }
+
+  /// Those that have not begun never do; the others have ended when it returns.
+  void end(Job& job, const std::vector<Worker*>& helpers) {
+    for (Worker* worker : helpers) {
+      if (worker->take_back(job)) leave(*worker, job);
+    }
+    soon([&] { return job.num_helpers.load() == 0; });
+    std::unique_lock lock(mutex_);  // also where none is left: the last one may be about to let go of it
+    left_.wait(lock, [&] { return job.num_helpers.load() == 0; });
+  }
+
+  void leave(Worker& worker, Job& job) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(&worker);
+    num_running_.fetch_sub(1);
+    job.num_helpers.fetch_sub(1);
+    left_.notify_all();
+  }
+
+  std::atomic<int> max_threads_ = first_max_threads();
+  std::atomic<int> num_running_ = 0;  // callers and helpers
+  std::atomic<int> num_started_ = 0;
+
+ private:
+  /// False: the system has no thread for it, or no memory.
+  bool start_one() {
+    try {
+      const WithoutSignals without_signals;
+      workers_.reserve(workers_.size() + 1);
+      idle_.reserve(workers_.size() + 1);
+      workers_.push_back(std::make_unique<Worker>());
+    } catch (const std::exception&) {
+      return false;
+    }
+    idle_.push_back(workers_.back().get());
+    num_started_.store(static_cast<int>(workers_.size()));
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::vector<Worker*> idle_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // the last member: the others are there until its threads have ended
+};
+
+/// A child of fork() has none of its parent's threads: it leaves their pool as it is and makes one of its own.
+class PoolOfProcess {
+ public:
+  PoolOfProcess() {
+    pthread_atfork(nullptr, nullptr, [] {
+      auto* before = own().pool_.release();  // its threads are not there to be joined
+      own().pool_ = std::make_unique<Pool>();
+      own().pool_->max_threads_ = before->max_threads_.load();
+    });
+  }
+  static Pool& get() { return *own().pool_; }
+
+ private:
+  static PoolOfProcess& own() {
+    static PoolOfProcess own;
+    return own;
+  }
+
+  std::unique_ptr<Pool> pool_ = std::make_unique<Pool>();
+};
+
+void Worker::run(Job& job) {
+  Pool& pool = PoolOfProcess::get();
+  job.run_as_helper([&] { return pool.num_running_.load() > pool.max_threads_.load(); });
+  pool.leave(*this, job);
+}
+
+/// By this thread, one block after the other.
+int32_t run_alone(InlayCall* call, const InlayBlocks& blocks) {
+  const auto states_of = [&](int64_t part) {
+    return static_cast<std::byte*>(blocks.states) + part * blocks.state_bytes;
+  };
+  int64_t num_parts = 0;
+  for (int64_t block = 0; block < blocks.count; ++block) {
+    const int32_t code = blocks.run(call, blocks.passed, block, states_of(num_parts));
+    if (code != INLAY_OK) return code;
+    if (!blocks.merge) continue;
+    ++num_parts;
+    merge_parts(block, block + 1 == blocks.count, [&](int64_t, int64_t) {
+      --num_parts;
+      blocks.merge(call, blocks.passed, states_of(num_parts - 1), states_of(num_parts));
+      return num_parts - 1;
+    });
+  }
+  return INLAY_OK;
+}
+
+}  // namespace
+
+int max_threads() { return PoolOfProcess::get().max_threads_; }
+
+void set_max_threads(int count) {
+  if (count < 1) {
+    throw Error(ErrorCode::unsupported, {}, str("a process runs functions on 1 thread at least, not on ", count));
+  }
+  PoolOfProcess::get().max_threads_ = count;
+}
+
+int num_pool_threads() { return PoolOfProcess::get().num_started_; }
+
+PoolUse::PoolUse(int threads) : threads_(threads) { PoolOfProcess::get().num_running_.fetch_add(1); }
+PoolUse::~PoolUse() { PoolOfProcess::get().num_running_.fetch_sub(1); }
+
+int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks) {
+  const int threads = static_cast<const PoolUse*>(call->pool)->threads();
+  const auto helpers = static_cast<int>(std::min<int64_t>(threads, blocks->count) - 1);
+  if (helpers < 1) return run_alone(call, *blocks);
+  const ArenaBlock states = ArenaBlock::borrow((blocks->count - 1) * blocks->state_bytes);
+  if (!states.data()) return run_alone(call, *blocks);
+  Job job(*call, *blocks, states.data());
+  std::vector<Worker*> at_work;
+  try {
+    at_work = PoolOfProcess::get().begin(job, helpers);
+  } catch (const std::exception&) {  // no memory
+    return run_alone(call, *blocks);
+  }
+  if (at_work.empty()) return run_alone(call, *blocks);
+  job.run_as_caller(*call);
+  PoolOfProcess::get().end(job, at_work);
+  return job.finish(*call);
+}
+
+}  // namespace inlay::runtime

@@ -1,0 +1,37 @@
+#pragma once
+// The threads of this process that run blocks of work (InlayBlocks), shared by all functions.
+//
+// A call that may use several threads takes those that are free when it has blocks to run, and runs alone where none
+// is: so no more threads run than the process may have, whoever calls, and no call waits for another. A thread is
+// started when the first call wants it, and sleeps when nobody does. A child of fork() starts its own.
+#include "inlay/runtime.h"
+
+namespace inlay::runtime {
+
+/// At most so many threads run functions at the same time, those that call among them. At first: INLAY_THREADS, or as
+/// many as this process may run at once, by its CPUs and its control group.
+int max_threads();
+/// Throws Error(unsupported) for fewer than 1.
+void set_max_threads(int count);
+
+/// How many threads the pool has started in this process.
+int num_pool_threads();
+
+/// While it lives this thread's call counts as one that runs, and InlayCall::pool may point here.
+class PoolUse {
+ public:
+  explicit PoolUse(int threads);
+  ~PoolUse();
+  PoolUse(const PoolUse&) = delete;
+  PoolUse& operator=(const PoolUse&) = delete;
+
+  int threads() const { return threads_; }
+
+ private:
+  const int threads_;
+};
+
+/// InlayCall::run_blocks of a call whose `pool` is a PoolUse.
+int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks);
+
+}  // namespace inlay::runtime
