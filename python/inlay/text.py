@@ -77,8 +77,9 @@ def compile(
     the names of the memory map: whether one may take the other's bytes, True or False, or "even if larger" where the
     arena may grow. `verify`: whether each stage is checked. `dump`: a folder for what each stage makes. `cpu`: a level
     that this CPU has, "avx512", "avx2" or "sse2" ("neon" on aarch64), or LLVM's features, laid over its own, such as
-    "-avx512f". `threads`: on how many a call may run, 1 unless it is said; `fn(x, threads=2)` says it of one call.
-    The results are the same bytes for any number, and no more run than `inlay.set_threads` lets. What is not chosen is as INLAY_BACKEND, INLAY_FUSE and so on say, then the default.
+    "-avx512f". `threads`: on how many a call runs, 1 unless it is said; of a function that is compiled for more
+    `fn(x, threads=2)` says it of one call. The results are the same bytes for any number, and no more run than
+    `inlay.set_threads` lets. What is not chosen is as INLAY_BACKEND, INLAY_FUSE and so on say, then the default.
 
     The function has `parameters` and `results`, the type of each by name: `dict(zip(fn.results, fn(...)))` names what
     several results are. `inlay.explain(fn)` says what became of the program. The function can be pickled where its host

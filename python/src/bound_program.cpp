@@ -428,6 +428,11 @@ struct BoundProgram::Values {
 bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*> results, int& failed_host_call,
                         PyObject* out, int threads) const {
   failed_host_call = -1;
+  if (threads > 1 && executable_->threads() == 1) {
+    raise(Error(ErrorCode::unsupported, {}, str("threads=", threads, ": the function was compiled for one thread"))
+              .help("inlay.compile(text, threads=2) makes one whose calls may say how many"));
+    return false;
+  }
   const bool release = takes_long_.load(std::memory_order_relaxed);
   Call call(*this, release ? Gil::released : Gil::held);
   for (PyObject*& o : results) o = nullptr;

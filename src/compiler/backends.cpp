@@ -25,6 +25,7 @@ Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan
   emit.keep_ir = emit.keep_assembly = keep == KeepTexts::yes;
   emit.verify_ir = options.verify;
   emit.time_steps = options.time_steps;
+  emit.for_threads = options.threads > 1;
   if (options.cost_of_block > 0) emit.cost_of_block = options.cost_of_block;
   llvm_backend::EmitResult made = llvm_backend::emit(program, plan, emit);
   return {std::move(made.object),

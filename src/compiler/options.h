@@ -62,7 +62,7 @@ struct Options {
   std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
   std::string cpu_features;                                 // of llvm: "avx2", "-avx512f" (backend/llvm/cpu.h)
 
-  int threads = 1;  // on how many a call may run that does not say
+  int threads = 1;  // on how many a call may run; 1: the code is for one
 
   int64_t cost_of_block = 0;  // what threads run at least at a time (backend/llvm/backend.h); 0: the backend's
   bool time_steps = false;    // the code reports when a step begins, for runtime/step_times.h; llvm only

@@ -89,8 +89,8 @@ class Executable {
   int32_t run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure,
               const StopFlags& flags = {}, int threads = 0) const noexcept;
 
-  /// On how many threads calls may run that do not say; at first on one. More run only where work is cut into blocks
-  /// that are worth it, and no more than max_threads().
+  /// On how many threads calls run that do not say; at first on one. More run only where the code has blocks and they
+  /// are worth it, and no more than max_threads().
   void set_threads(int threads) { threads_ = threads; }
   int threads() const { return threads_; }
 

@@ -46,9 +46,9 @@ def _bytes(results):
 
 @pytest.mark.parametrize("n", [0 + 1, 1000, 65_536, 300_001])
 def test_any_number_of_threads_makes_the_same_bytes(eight_threads, n):
-    fn = inlay.compile(SUMS)
+    fn = inlay.compile(SUMS, threads=2)
     x, i = _arguments(n)
-    alone = fn(x, i)
+    alone = fn(x, i, threads=1)
     for threads in (1, 2, 3, 4, 7, 64):
         assert _bytes(fn(x, i, threads=threads)) == _bytes(alone)
         assert _bytes(inlay.compile(SUMS, threads=threads)(x, i)) == _bytes(alone)
@@ -57,9 +57,10 @@ def test_any_number_of_threads_makes_the_same_bytes(eight_threads, n):
 
 
 def test_rows_are_the_same_on_any_number_of_threads(eight_threads):
-    fn = inlay.compile(SOFTMAX)
+    fn = inlay.compile(SOFTMAX, threads=2)
     x = np.random.default_rng(2).standard_normal((3000, 257))
-    alone = fn(x)
+    alone = fn(x, threads=1)
+    assert _bytes(inlay.compile(SOFTMAX)(x)) == _bytes(alone)
     for threads in (2, 3, 7):
         assert _bytes(fn(x, threads=threads)) == _bytes(alone)
     e = np.exp(x - x.max(1, keepdims=True))
@@ -68,17 +69,19 @@ def test_rows_are_the_same_on_any_number_of_threads(eight_threads):
 
 def test_a_sum_is_the_same_as_of_one_block(eight_threads):
     """However it is cut: by how much its loop does, on however many threads."""
-    alone = inlay.compile("graph @main(%x: f64[n]) {\n  %s = reduce add %x [0] : f64\n  return %s\n}")
+    text = "graph @main(%x: f64[n]) {\n  %s = reduce add %x [0] : f64\n  return %s\n}"
+    alone, on_threads = inlay.compile(text), inlay.compile(text, threads=5)
     beside = inlay.compile(
-        "graph @main(%x: f64[n]) {\n  %s = reduce add %x [0] : f64\n  %y = lgamma %x\n  return %s, %y\n}"
+        "graph @main(%x: f64[n]) {\n  %s = reduce add %x [0] : f64\n  %y = lgamma %x\n  return %s, %y\n}", threads=3
     )
     for n in (4097, 100_003, 1_000_001):
         x = np.random.default_rng(n).standard_normal(n)
-        assert alone(x).tobytes() == beside(x, threads=3)[0].tobytes() == alone(x, threads=5).tobytes()
+        assert alone(x).tobytes() == beside(x)[0].tobytes() == on_threads(x).tobytes()
 
 
 def test_the_first_failure_in_the_order_of_the_points_is_raised(eight_threads):
-    fn = inlay.compile("graph @main(%x: f64[m], %i: i64[n]) {\n  %r = gather %x[%i]\n  return %r\n}")
+    text = "graph @main(%x: f64[m], %i: i64[n]) {\n  %r = gather %x[%i]\n  return %r\n}"
+    fn = inlay.compile(text, threads=7)
     i = np.zeros(1_000_000, int)
     i[[700_000, 300_000, 999_999]] = 12, 11, 13
     for threads in (1, 2, 7):
@@ -113,6 +116,14 @@ def test_a_saved_function_keeps_its_threads(tmp_path):
     again = pickle.loads(pickle.dumps(loaded))
     assert loaded.compilation.program.threads == again.compilation.program.threads == 3
     assert inlay.compile(SUMS).compilation.program.threads == 1
+
+
+def test_a_function_for_one_thread_says_so():
+    fn = inlay.compile(SUMS)
+    x, i = _arguments(10)
+    with pytest.raises(inlay.errors.Unsupported, match="threads=2: the function was compiled for one thread"):
+        fn(x, i, threads=2)
+    assert _bytes(fn(x, i, threads=1)) == _bytes(fn(x, i))
 
 
 def test_wrong_numbers_of_threads():

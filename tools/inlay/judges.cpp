@@ -20,9 +20,9 @@ using reference::Tensor;
 /// What the judges of one compilation share; they may outlive whoever made them.
 struct Compiled {
   std::shared_ptr<const Lowered> program;
-  std::shared_ptr<const runtime::Executable> executable;  // none where there is no backend
-  std::shared_ptr<const runtime::Executable> loaded;      // the same through a file
-  std::shared_ptr<const runtime::Executable> in_blocks;   // the same kernels, cut into the smallest blocks
+  std::shared_ptr<const runtime::Executable> executable;            // none where there is no backend
+  std::shared_ptr<const runtime::Executable> loaded;                // the same through a file
+  std::shared_ptr<const runtime::Executable> for_one, for_several;  // threads: the same kernels in the smallest blocks
   std::string backend;
   std::vector<HostFunction> host_functions;
 };
@@ -36,12 +36,15 @@ std::shared_ptr<const runtime::Executable> through_file(const Program& program) 
   return std::make_shared<const runtime::Executable>(load_code(file));
 }
 
+constexpr int kMostThreads = 7;
+
 /// The same kernels as code that is cut into the smallest blocks; null: the backend cuts none.
-std::shared_ptr<const runtime::Executable> in_blocks(const Lowered& program, const Backend& backend, Options options) {
-  constexpr int kThreads = 7;
+std::shared_ptr<const runtime::Executable> in_blocks(const Lowered& program, const Backend& backend, Options options,
+                                                     int threads) {
   if (backend.name != "llvm") return nullptr;
-  runtime::set_max_threads(std::max(runtime::max_threads(), kThreads));
+  runtime::set_max_threads(std::max(runtime::max_threads(), kMostThreads));
   options.cost_of_block = 1;
+  options.threads = threads;
   Emitted emitted = backend.emit(program.kernels, program.plan, options, KeepTexts::no);
   runtime::Object object =
       make_object(program.kernels, program.plan, std::move(emitted.object), std::move(emitted.entry));
@@ -63,15 +66,15 @@ Outcome outcome_of(const std::function<std::vector<Tensor>()>& call) {
   }
 }
 
-/// By one thread and by others: the same bytes, or the same error.
-std::vector<Tensor> run_on_threads(const runtime::Executable& executable, std::span<const Tensor> inputs,
-                                   std::span<const HostFunction> functions) {
-  const auto run = [&](int threads) {
+/// By the code for one thread, and by that for several on one and on others: the same bytes, or the same error.
+std::vector<Tensor> run_on_threads(const runtime::Executable& for_one, const runtime::Executable& for_several,
+                                   std::span<const Tensor> inputs, std::span<const HostFunction> functions) {
+  const auto run = [&](const runtime::Executable& executable, int threads) {
     return outcome_of([&] { return run_native(executable, inputs, functions, threads); });
   };
-  const Outcome alone = run(1);
-  for (const int threads : {2, 3, 7, 64}) {
-    const Outcome together = run(threads);
+  const Outcome alone = run(for_one, 1);
+  for (const int threads : {1, 2, 3, kMostThreads, 64}) {
+    const Outcome together = run(for_several, threads);
     INLAY_CHECK(together.error_text() == alone.error_text(), "on ", threads, " threads: ", together.error_text(),
                 ", on one: ", alone.error_text());
     INLAY_CHECK(together.outputs == alone.outputs, threads, " threads make other bytes than one");
@@ -89,13 +92,15 @@ Compiled compile_for_judges(const Source& source, const Options& options) {
             nullptr,
             nullptr,
             nullptr,
+            nullptr,
             "",
             host_functions_of(source)};
   const auto program = std::make_shared<const Program>(compile_program(source, options));
   return {program,
           {program, &program->executable},
           through_file(*program),
-          in_blocks(*program, backend, options),
+          in_blocks(*program, backend, options, 1),
+          in_blocks(*program, backend, options, kMostThreads),
           std::string(backend.name),
           host_functions_of(source)};
 }
@@ -134,9 +139,9 @@ void add_kernel_judges(const Compiled& compiled, memory::Planner planner, std::v
                     return run_guarded(*compiled.executable, compiled.program->plan.sharing, inputs,
                                        compiled.host_functions);
                   }});
-  if (compiled.in_blocks) {
+  if (compiled.for_several) {
     list.push_back({compiled.backend + "/threads", [compiled](std::span<const Tensor> inputs) {
-                      return run_on_threads(*compiled.in_blocks, inputs, compiled.host_functions);
+                      return run_on_threads(*compiled.for_one, *compiled.for_several, inputs, compiled.host_functions);
                     }});
   }
   if (!compiled.loaded) return;

@@ -26,7 +26,8 @@ struct Judge {
 ///   llvm, or c     machine code of the backend that the options name, where it is available
 ///   llvm/guarded   the same, with guards round each storage and nothing shared but what the plan shares, asked to stop
 ///                  all the time and let go on
-///   llvm/threads   the same kernels cut into many blocks, on one thread and on others, with the same bytes
+///   llvm/threads   the same kernels cut into the smallest blocks, as for one thread and as for several, on one and on
+///                  others, with the same bytes
 /// The first one that is wrong says which stage is.
 struct Judges {
   std::shared_ptr<const Lowered> program;

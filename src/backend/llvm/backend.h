@@ -48,6 +48,7 @@ struct EmitOptions {
   /// How much work a block has at least that threads may run (ScalarOpFacts::cost): some 15 us, since waking a thread
   /// takes some 5. Tests have less.
   int64_t cost_of_block = 150'000;
+  bool for_threads = false;    // else only those loops are blocks whose results would be other bytes without
   bool time_steps = false;     // the code tells inlay_step_begins what it begins (runtime/step_times.h)
   bool keep_ir = false;        // fill EmitResult::ir
   bool keep_assembly = false;  // fill EmitResult::assembly

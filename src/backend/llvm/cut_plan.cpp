@@ -80,6 +80,8 @@ class CutFinder {
       if (!elements.is_constant() || elements.constant() > kMaxElements) return {};
       BlockFold& fold = folds.emplace_back(first.fold);
       fold.elements = elements.constant();
+      fold.is_one_sum =
+          (first.fold == Fold::add || first.fold == Fold::mul) && writes.size() == 1 && !first.map.has_index();
       for (const Statement& state : std::span(&first, facts(first.fold).num_stored)) {
         fold.buffers.push_back(kernel::root_of(program_, state.buffer));
         fold.dtypes.push_back(state.dtype);
@@ -172,6 +174,15 @@ bool rounds(const BlockFold& fold) {
   return (fold.fold == Fold::add || fold.fold == Fold::mul) && is_float(fold.dtypes[0]);
 }
 
+/// Are the results other bytes than without blocks? Of integers they are not, and of sums by their tree. (The maximum
+/// of 0.0 and -0.0 is either.)
+bool shows(const Cut& cut) {
+  return std::ranges::any_of(cut.folds, [&](const BlockFold& fold) {
+    const bool is_of_floats = std::ranges::any_of(fold.dtypes, [](DType dtype) { return is_float(dtype); });
+    return is_of_floats && !(cut.keeps_tree && fold.is_one_sum);
+  });
+}
+
 void keep_tree(const StagePlan& plan, Cut& cut) {
   cut.keeps_tree = true;
   cut.step = int64_t{StagePlan::kVectorsOfBlock} * plan.width;
@@ -184,7 +195,7 @@ int64_t points_of_pass(const StagePlan& plan) { return int64_t{plan.width} * std
 }  // namespace
 
 std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, const Stage& stage, const StagePlan& plan,
-                          int64_t cost_of_block) {
+                          const CutRule& rule) {
   for (int level = 0; level < plan.innermost(); ++level) {
     // Of rows that are folded the columns may be cut as well: what is made once for a row is little.
     const bool may_cut = level == 0 || (plan.by_columns && level == 1 && plan.innermost() == 2);
@@ -192,7 +203,7 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, co
     Cut cut{.level = level,
             .extent = plan.loop(level).extent,
             .cost = cost_of(kernel, stage),
-            .cost_of_block = cost_of_block,
+            .cost_of_block = rule.cost_of_block,
             .step = level + 1 == plan.innermost() ? points_of_pass(plan) : 1};
     if (is_one_block(cut)) continue;
     CutFinder finder(program, kernel, axes_of(plan.loop(level)));
@@ -203,16 +214,17 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, co
     if (plan.by_columns && level == 0 && std::ranges::any_of(*folds, rounds)) continue;
     cut.folds = std::move(*folds);
     if (plan.by_turns && plan.innermost() == 1) keep_tree(plan, cut);
+    if (!rule.for_threads && !shows(cut)) return {};
     return cut;
   }
   return {};
 }
 
-std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, int64_t cost_of_block) {
+std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, const CutRule& rule) {
   int axis = 0;
   while (axis < static_cast<int>(kernel.outer.size()) && kernel.outer[axis].extent.is(1)) ++axis;
   if (axis == static_cast<int>(kernel.outer.size())) return {};
-  Cut cut{.level = axis, .extent = kernel.outer[axis].extent, .cost = 0, .cost_of_block = cost_of_block};
+  Cut cut{.level = axis, .extent = kernel.outer[axis].extent, .cost = 0, .cost_of_block = rule.cost_of_block};
   if (kernel.is_tiled() && axis == kernel.tiled_axis()) cut.step = kernel.tile;
   CutFinder finder(program, kernel, {axis});
   for (const Stage& stage : kernel.stages) {
@@ -232,6 +244,7 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, in
   std::optional<std::vector<BlockFold>> folds = finder();
   if (!folds) return {};
   cut.folds = std::move(*folds);
+  if (!rule.for_threads && !shows(cut)) return {};
   return cut;
 }
 

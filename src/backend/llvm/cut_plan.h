@@ -16,6 +16,7 @@ struct BlockFold {
   std::vector<kernel::BufferId> buffers;  // roots, by state
   std::vector<DType> dtypes;              // likewise
   int64_t elements = 1;
+  bool is_one_sum = false;  // by one statement, and without an index
 };
 
 struct Cut {
@@ -32,10 +33,16 @@ struct Cut {
   std::vector<BlockFold> folds;
 };
 
-/// Of a stage of a kernel without outer loops; none: it stays one block. `cost_of_block`: what it has at least.
+/// What is cut.
+struct CutRule {
+  int64_t cost_of_block = 0;  // what a block has at least
+  bool for_threads = true;    // else only what shows in the results: for one thread other loops are shorter as they are
+};
+
+/// Of a stage of a kernel without outer loops; none: it stays one block.
 std::optional<Cut> cut_of(const kernel::KernelProgram& program, const kernel::Kernel& kernel,
-                          const kernel::Stage& stage, const StagePlan& plan, int64_t cost_of_block);
+                          const kernel::Stage& stage, const StagePlan& plan, const CutRule& rule);
 /// Of the outer loops of a kernel, with all of its stages.
-std::optional<Cut> cut_of(const kernel::KernelProgram& program, const kernel::Kernel& kernel, int64_t cost_of_block);
+std::optional<Cut> cut_of(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const CutRule& rule);
 
 }  // namespace inlay::llvm_backend

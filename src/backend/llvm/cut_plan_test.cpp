@@ -8,7 +8,7 @@ namespace inlay::llvm_backend {
 namespace {
 
 constexpr int kVectorBytes = 64;
-constexpr int64_t kCost = 1000;
+constexpr CutRule kForThreads = {1000};
 
 kernel::KernelProgram parse(std::string_view buffers, std::string_view kernel) {
   return kernel::parse(str("program @main(", buffers, ") symbols n = x.0, m = x.1 { kernel @k0 ", kernel,
@@ -24,14 +24,14 @@ std::string text_of(const std::optional<Cut>& cut) {
 }
 
 /// Of the stage of a kernel.
-std::string cut(std::string_view stage) {
+std::string cut(std::string_view stage, const CutRule& rule = kForThreads) {
   const kernel::KernelProgram program = parse(
       "x: f64[n, m] param 0, g: i64[n] param 1, w: f64[n] param 2, r: f64[n, m] output 0, s: f64 output 1, t: f64[7] "
       "output 2, h: f16 output 3, u: f64[n] output 4, k: i64 output 5, c: f64[m] output 6",
       str("{ ", stage, " }"));
   const auto& kernel = std::get<kernel::Kernel>(program.steps[0]);
   const StagePlan plan = plan_stage(program, kernel, kernel.stages[0], kVectorBytes);
-  return text_of(cut_of(program, kernel, kernel.stages[0], plan, kCost));
+  return text_of(cut_of(program, kernel, kernel.stages[0], plan, rule));
 }
 
 TEST(CutPlan, PointsThatMeetNowhereAreCut) {
@@ -69,10 +69,21 @@ TEST(CutPlan, WorkThatIsKnownToBeShortIsNotCut) {
   EXPECT_EQ(cut("stage (i < 6000) { %0 = load w[i] : f64 store u[i] set %0 }"), "level 0");
 }
 
+TEST(CutPlan, ForOneThreadOnlyThatIsCutWhichShowsInTheResults) {
+  const CutRule for_one = {1000, false};
+  EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 store u[i] set %0 }", for_one), "");
+  EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 fold add s[] %0 : f64 }", for_one), "");
+  EXPECT_EQ(cut("stage (i < n) { %0 = load g[i] : i64 fold max k[] %0 : i64 }", for_one), "");
+  EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 fold max s[] %0 : f64 }", for_one), "level 0: max of 1");
+  EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 %1 = load g[i] : i64 store t[wrap(%1, 7) checked #0] add %0 }",
+                for_one),
+            "level 0: add of 7");
+}
+
 std::string cut_kernel(std::string_view kernel) {
   const kernel::KernelProgram program =
       parse("x: f64[n, m] param 0, r: f64[n, m] output 0, s: f64 output 1, a: f64[m] temporary, b: f64 scalar", kernel);
-  return text_of(cut_of(program, std::get<kernel::Kernel>(program.steps[0]), kCost));
+  return text_of(cut_of(program, std::get<kernel::Kernel>(program.steps[0]), kForThreads));
 }
 
 TEST(CutPlan, TheOuterLoopsOfAKernelAreCutWithAllOfItsStages) {

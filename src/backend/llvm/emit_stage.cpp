@@ -176,7 +176,12 @@ void StageEmitter::emit_vector_axis() {
     begin = nest_.block;
     end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWAdd(nest_.block, block_points_), end);
   }
-  passes_.look_ahead(begin, end);
+  // (All blocks at the same points, so that none is less of another maximum, which would round once more.)
+  if (nest_.part.lane_states) {
+    passes_.look_ahead(f_.i64(0), f_.sizes.of(plan_.vector_extent()));
+  } else {
+    passes_.look_ahead(begin, end);
+  }
   if (plan_.by_turns) return turns_.emit_summing(begin, end);
   if (plan_.page > 0) {
     Value* pages = b_.CreateAnd(b_.CreateSub(end, begin), f_.i64(-plan_.page * plan_.unroll));
