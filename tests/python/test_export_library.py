@@ -149,6 +149,67 @@ def test_symmetric_eigenvalues(kind, n, t, tmp_path):
         np.testing.assert_allclose(values, wanted[0], rtol=0, atol=20 * np.finfo(a.dtype).eps * size)
 
 
+def laplacian(neighbours):
+    """Of a graph, by which of its nodes are neighbours."""
+    return np.diag(neighbours.sum(0)) - neighbours
+
+
+def of_equal_eigenvalues(rows, columns, dtype):
+    """By what they are, matrices of rows * columns: most of the eigenvalues of each are equal, or far below its others."""
+    n, at = rows * columns, np.arange(rows * columns)
+    q = np.linalg.qr(RNG.normal(size=(n, n)))[0]
+    x = RNG.normal(size=(n, 2))
+    apart = np.abs(at[:, None] - at)
+    steps = np.abs(at[:, None] // columns - at // columns) + np.abs(at[:, None] % columns - at % columns)
+    sizes = np.exp(np.log(np.finfo(dtype).max) * np.linspace(-0.6, 0.6, n))
+    any_order = RNG.permutation(n)
+    each = {f"correlations of {rho}": (1 - rho) * np.eye(n) + rho for rho in (0.1, 0.5, 0.9, 0.999)} | {
+        "what takes the mean away": np.eye(n) - 1 / n,
+        "a complete graph": laplacian(1 - np.eye(n)),
+        "a star": laplacian(1.0 * ((at == 0) ^ (at[:, None] == 0))),
+        "a ring": laplacian(1.0 * ((apart == 1) | (apart == n - 1))),
+        "a grid": laplacian(1.0 * (steps == 1)),
+        "blocks": np.kron(np.eye(rows), np.eye(columns) + 0.5),
+        "blocks, in any order": np.kron(np.eye(rows), np.eye(columns) + 0.5)[any_order][:, any_order],
+        "a projection": q[:, : n // 3] @ q[:, : n // 3].T,
+        "reflections": q * np.where(at % 2, 1, -1) @ q.T,
+        "of rank 1": x[:, :1] @ x[:, :1].T,
+        "of rank 2": x * [1, -1] @ x.T,
+        "Hilbert's": 1 / (at[:, None] + at + 1.0),
+        "graded": np.diag(sizes),
+        "graded, all elements": np.sqrt(sizes[:, None]) * (0.5 * np.eye(n) + 0.5) * np.sqrt(sizes),
+        "zero": np.zeros((n, n)),
+        "one number": 0.3 * np.eye(n),
+    }
+    return {name: a.astype(dtype) for name, a in each.items()}
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("rows, columns", [(1, 3), (4, 7), (8, 8)])
+def test_equal_eigenvalues(rows, columns, t, tmp_path):
+    """What rounding leaves beside the diagonal is no reason for rotations without end."""
+    each = of_equal_eigenvalues(rows, columns, {"f32": np.float32, "f64": np.float64}[t])
+    n = rows * columns
+    text = f"""graph @equal(%a: {t}[{len(each)}, {n}, {n}]) {{
+  %w, %v = eigh %a
+  %only = eigvalsh %a
+  %u, %s, %vh = svd %a
+  %lengths = singular_values %a
+  return %w, %v, %only, %u, %s, %vh, %lengths
+}}"""
+    (w, v, only, u, s, vh, lengths), _ = exported(text, tmp_path, "equal", [np.stack([*each.values()])])
+    for i, (name, a) in enumerate(each.items()):
+        assert_orthonormal(v[i])
+        assert_reconstructs(a, v[i] * w[i], v[i].T)
+        assert_svd(a, u[i], s[i], vh[i])
+        by_numpy = np.linalg.eigvalsh(a.astype(np.float64))
+        near = 20 * np.finfo(a.dtype).eps * n * np.abs(a).max()
+        for found, wanted in [(w[i], by_numpy), (only[i], by_numpy), (s[i], np.sort(np.abs(by_numpy))[::-1]),
+                              (lengths[i], np.sort(np.abs(by_numpy))[::-1])]:  # fmt: skip
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=near, err_msg=name)
+        assert (np.diff(w[i]) >= 0).all() and (np.diff(s[i]) <= 0).all(), name
+
+
 @pytest.mark.parametrize("t", ["f32", "f64"])
 @pytest.mark.parametrize("n, size", [(0, 1), (1, 1), (2, 30), (20, 0.01), (20, 1), (20, 3)])
 def test_exponential(n, size, t, tmp_path):

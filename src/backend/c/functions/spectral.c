@@ -52,9 +52,16 @@ static inline void rotate_f64(double* restrict x, double* restrict y, int64_t co
 }
 
 /* One sweep over the symmetric a, whose largest element was about 1; the rows of v, where there are any, turn with it.
-   Is there anything left beside the diagonal? */
+   Was there anything left beside the diagonal? What is within half a unit in the last place of the diagonal's largest
+   element counts as nothing: it is as little as the rounding of the matrix, and where two elements of the diagonal are
+   equal, a rotation turns by 45 degrees, which by so little changes neither; such rotations could go on for ever. */
 static inline bool sweep_symmetric_f64(double* a, double* v, int64_t n) {
-  const double least = sizeof(double) == 8 ? 0x1p-60 : 0x1p-31; /* what is left out is far below rounding */
+  const double half_unit = sizeof(double) == 8 ? 0x1p-53 : 0x1p-24;
+  double largest = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    if (fabs(a[i * (n + 1)]) > largest) largest = fabs(a[i * (n + 1)]);
+  }
+  const double least = half_unit * largest;
   bool rotated = false;
   for (int64_t p = 0; p < n; ++p) {
     for (int64_t q = p + 1; q < n; ++q) {
