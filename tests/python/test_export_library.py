@@ -161,7 +161,7 @@ def of_equal_eigenvalues(rows, columns, dtype):
     x = RNG.normal(size=(n, 2))
     apart = np.abs(at[:, None] - at)
     steps = np.abs(at[:, None] // columns - at // columns) + np.abs(at[:, None] % columns - at % columns)
-    sizes = np.exp(np.log(np.finfo(dtype).max) * np.linspace(-0.6, 0.6, n))
+    sizes = [np.exp(np.log(np.finfo(dtype).max) * np.linspace(-most, most, n)) for most in (0.6, 0.16)]
     any_order = RNG.permutation(n)
     each = {f"correlations of {rho}": (1 - rho) * np.eye(n) + rho for rho in (0.1, 0.5, 0.9, 0.999)} | {
         "what takes the mean away": np.eye(n) - 1 / n,
@@ -176,18 +176,19 @@ def of_equal_eigenvalues(rows, columns, dtype):
         "of rank 1": x[:, :1] @ x[:, :1].T,
         "of rank 2": x * [1, -1] @ x.T,
         "Hilbert's": 1 / (at[:, None] + at + 1.0),
-        "graded": np.diag(sizes),
-        "graded, all elements": np.sqrt(sizes[:, None]) * (0.5 * np.eye(n) + 0.5) * np.sqrt(sizes),
+        "graded": np.diag(sizes[0]),
         "zero": np.zeros((n, n)),
         "one number": 0.3 * np.eye(n),
     }
+    for number, x in enumerate(sizes):
+        each[f"graded, all elements, {number}"] = np.sqrt(x[:, None]) * (0.5 * np.eye(n) + 0.5) * np.sqrt(x)
     return {name: a.astype(dtype) for name, a in each.items()}
 
 
 @pytest.mark.parametrize("t", ["f32", "f64"])
 @pytest.mark.parametrize("rows, columns", [(1, 3), (4, 7), (8, 8)])
 def test_equal_eigenvalues(rows, columns, t, tmp_path):
-    """What rounding leaves beside the diagonal is no reason for rotations without end."""
+    """What rounding leaves beside the diagonal, or in rows far below others, is no reason for rotations without end."""
     each = of_equal_eigenvalues(rows, columns, {"f32": np.float32, "f64": np.float64}[t])
     n = rows * columns
     text = f"""graph @equal(%a: {t}[{len(each)}, {n}, {n}]) {{

@@ -181,10 +181,8 @@ static inline double dot_f64(const double* restrict x, const double* restrict y,
 }
 
 /* One sweep of Hestenes: makes pairs of the `count` rows of w orthogonal, and turns those of v as far. Was a product of
-   two more than `rounding` of their lengths? Rows that are 0 beside the largest element, which was about 1, are left.
- */
-static inline bool sweep_rows_f64(double* w, int64_t length, double* v, int64_t count, double rounding) {
-  const double least = sizeof(double) == 8 ? 0x1p-800 : 0x1p-100;
+   two more than `rounding` of their lengths? Rows whose square is below `least` are left. */
+static inline bool sweep_rows_f64(double* w, int64_t length, double* v, int64_t count, double rounding, double least) {
   bool rotated = false;
   for (int64_t p = 0; p < count; ++p) {
     for (int64_t q = p + 1; q < count; ++q) {
@@ -230,7 +228,7 @@ typedef struct {
    elements. Without u only s is made. Returns as symmetric_f64 does. */
 static inline int32_t svd_one_f64(double* w, int64_t length, double* v, int64_t count, double* x, int32_t* order,
                                   const SvdResults_f64* out, InlayCall* call, const int32_t* stop) {
-  const double epsilon = sizeof(double) == 8 ? 0x1p-52 : 0x1p-23;
+  const double epsilon = sizeof(double) == 8 ? 0x1p-52 : 0x1p-23, vanishing = sizeof(double) == 8 ? 0x1p-800 : 0x1p-100;
   const int64_t strides[3] = {0, count, 1}, u_strides[3] = {0, out->u_row, out->u_column},
                 v_strides[3] = {0, out->v_row, out->v_column};
   const double by = scale_down_f64(w, length * count);
@@ -242,10 +240,13 @@ static inline int32_t svd_one_f64(double* w, int64_t length, double* v, int64_t 
     return 0;
   }
   if (v) set_identity_f64(v, strides, count);
-  for (int sweeps = 0;; ++sweeps) { /* sums that are unlucky round more than their root says */
-    const double rounding = epsilon * (2 * sweeps < kMostSweeps ? sqrt((double)length) : (double)length);
+  for (int sweeps = 0;; ++sweeps) {
+    /* Later, what is unlucky: sums that round more than their root says, and rows of many sizes, of which those stay as
+       they are that are nothing but rounding beside the largest element, which was about 1. */
+    const bool late = 2 * sweeps >= kMostSweeps;
+    const double rounding = epsilon * (late ? (double)length : sqrt((double)length));
     if (ended(call, stop)) return INLAY_INTERRUPTED;
-    if (!sweep_rows_f64(w, length, v, count, rounding)) break;
+    if (!sweep_rows_f64(w, length, v, count, rounding, late ? epsilon * epsilon : vanishing)) break;
     if (sweeps == kMostSweeps) return -1;
   }
   for (int64_t i = 0; i < count; ++i) out->s[i] = length_f64(w + i * length, length);
