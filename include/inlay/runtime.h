@@ -69,9 +69,10 @@ struct InlayCall {
 };
 
 /* Work that is cut into blocks: how many there are depends on sizes alone, and so do the numbers that they make,
- * whoever runs them. Block k is run(call, passed, k, states), in any order and on any threads, each with an InlayCall
- * of its own, of which it sets failure_site and failure_numbers; the others are as the caller's. If blocks fail, the
- * code and the numbers are those of the first of them.
+ * whoever runs them. Block k is run(call, passed, k, states, memory), in any order and on any threads, each with an
+ * InlayCall of its own, of which it sets failure_site and failure_numbers; the others are as the caller's. If blocks
+ * fail, the code and the numbers are those of the first of them. `memory` is memory_bytes of working memory that the
+ * thread has for itself, 64-byte aligned; null for one of them, which uses the call's.
  *
  * What a block folds is in its states: state_bytes, 64-byte aligned. Two parts that follow each other become one by
  * merge(call, passed, states, later), which makes of the states of the first those of both: as a binary counter counts,
@@ -81,13 +82,14 @@ struct InlayCall {
 #define INLAY_BLOCK_STATES 7 /* so many parts there are at a time, if one block runs after the other */
 
 struct InlayBlocks {
-  int32_t (*run)(InlayCall* call, const void* passed, int64_t block, void* states);
+  int32_t (*run)(InlayCall* call, const void* passed, int64_t block, void* states, void* memory);
   /* Null: nothing is folded. Returns INLAY_OK. */
   int32_t (*merge)(InlayCall* call, const void* passed, void* states, const void* later);
   const void* passed;
   int64_t count;       /* 1 at least, INLAY_MOST_BLOCKS at most */
   int64_t state_bytes; /* a multiple of 64 */
   void* states;        /* INLAY_BLOCK_STATES * state_bytes */
+  int64_t memory_bytes;
 };
 
 typedef int32_t (*InlayEntry)(InlayCall* call);

@@ -72,7 +72,7 @@ class Job {
 
   /// Of the thread that calls: with its own InlayCall, which asks the caller whether to stop.
   void run_as_caller(InlayCall& call) {
-    while (run_next(call)) {
+    while (run_next(call, nullptr)) {
     }
   }
 
@@ -86,7 +86,9 @@ class Job {
     call.interrupted = end_this;
     call.run_blocks = nullptr;
     const DefaultFloatEnvironment environment;
-    while (!too_many() && run_next(call)) {
+    const ArenaBlock memory = ArenaBlock::borrow(blocks_.memory_bytes);
+    if (!memory.data()) return;  // the others run its blocks
+    while (!too_many() && run_next(call, memory.data())) {
     }
   }
 
@@ -114,10 +116,10 @@ class Job {
   }
 
   /// False: none is left.
-  bool run_next(InlayCall& call) {
+  bool run_next(InlayCall& call, void* memory) {
     const int64_t block = next_.fetch_add(1, std::memory_order_relaxed);
     if (block >= end_.load(std::memory_order_relaxed)) return false;
-    const int32_t code = blocks_.run(&call, blocks_.passed, block, states_of(block));
+    const int32_t code = blocks_.run(&call, blocks_.passed, block, states_of(block), memory);
     if (code != INLAY_OK) fail(call, block, code);
     return true;
   }
@@ -301,7 +303,7 @@ int32_t run_alone(InlayCall* call, const InlayBlocks& blocks) {
   };
   int64_t num_parts = 0;
   for (int64_t block = 0; block < blocks.count; ++block) {
-    const int32_t code = blocks.run(call, blocks.passed, block, states_of(num_parts));
+    const int32_t code = blocks.run(call, blocks.passed, block, states_of(num_parts), nullptr);
     if (code != INLAY_OK) return code;
     if (!blocks.merge) continue;
     ++num_parts;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,12 +34,15 @@ struct Parts {
 };
 static_assert(sizeof(Parts) % 64 == 0);
 
+constexpr int64_t kMemoryBytes = 1000;
+
 struct Work {
   std::atomic<int> running = 0, most_at_once = 0;
   int64_t fails_from = 1000, interrupted_from = 1000;
 };
 
-int32_t run_one(InlayCall* call, const void* passed, int64_t block, void* states) {
+int32_t run_one(InlayCall* call, const void* passed, int64_t block, void* states, void* memory) {
+  if (memory) std::memset(memory, 1, kMemoryBytes);
   Work& work = *const_cast<Work*>(static_cast<const Work*>(passed));
   const int now = ++work.running;
   for (int most = work.most_at_once; most < now && !work.most_at_once.compare_exchange_weak(most, now);) {
@@ -71,7 +75,7 @@ struct Outcome {
 
 Outcome run(Work& work, int64_t count, int threads) {
   std::vector<Parts> states(INLAY_BLOCK_STATES);
-  const InlayBlocks blocks = {run_one, merge_two, &work, count, sizeof(Parts), states.data()};
+  const InlayBlocks blocks = {run_one, merge_two, &work, count, sizeof(Parts), states.data(), kMemoryBytes};
   InlayCall call{};
   call.failure_site = -1;
   PoolUse use(threads);

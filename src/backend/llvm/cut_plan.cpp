@@ -19,7 +19,6 @@ using Kind = Statement::Kind;
 
 constexpr int64_t kMaxElements = 1024;  // that blocks have for themselves: they lie on the stack
 constexpr int64_t kMaxStateBytes = 16 * 1024;
-constexpr int64_t kMaxLocalBytes = 16 * 1024;
 
 /// One access of a buffer by what is cut.
 struct Touch {
@@ -231,16 +230,7 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, co
     cut.cost = cut.cost + cost_of(kernel, stage);
     finder.add(stage);
   }
-  int64_t local_bytes = 0;
-  for (const kernel::KernelOutput& output : kernel.outputs) {
-    if (!output.is_local) continue;
-    const kernel::Buffer& buffer = program.buffers[output.buffer];
-    if (buffer.role == kernel::Role::scalar) continue;
-    const Dim bytes = size_bytes(buffer);
-    if (!bytes.is_constant()) return {};
-    local_bytes += bytes.constant();
-  }
-  if (local_bytes > kMaxLocalBytes || is_one_block(cut)) return {};
+  if (is_one_block(cut)) return {};
   std::optional<std::vector<BlockFold>> folds = finder();
   if (!folds) return {};
   cut.folds = std::move(*folds);

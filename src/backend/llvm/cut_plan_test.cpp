@@ -92,11 +92,11 @@ TEST(CutPlan, TheOuterLoopsOfAKernelAreCutWithAllOfItsStages) {
                        "stage (j < m) { %0 = load x[i, j] : f64 %1 = load b[] : f64 %2 = div %0, %1 : f64 "
                        "store r[i, j] set %2 fold add s[] %2 : f64 } }"),
             "level 0: add of 1");
-  // Rows of an unknown length, which each thread would need for itself.
+  // Rows that each point has for itself.
   EXPECT_EQ(cut_kernel("{ outer (i < n) local a "
                        "stage (j < m) { %0 = load x[i, j] : f64 store a[j] set %0 } "
                        "stage (j < m) { %0 = load a[j] : f64 store r[i, j] set %0 } }"),
-            "");
+            "level 0");
 }
 
 }  // namespace

@@ -154,9 +154,13 @@ void BlocksEmitter::open_states() {
 void BlocksEmitter::keep_locals() {
   for (const kernel::KernelOutput& output : kernel_.outputs) {
     if (!output.is_local || f_.places.is_scalar(output.buffer)) continue;
-    const Dim bytes = size_bytes(f_.program.buffers[output.buffer]);
-    Value* stack = f_.frame.stack(f_.b.getInt8Ty(), static_cast<uint64_t>(bytes.constant()));
-    f_.places.redirect(kernel::root_of(f_.program, output.buffer), stack);
+    const BufferId root = kernel::root_of(f_.program, output.buffer);
+    Value* of_call = f_.places.address(root);
+    Value* memory = f_.frame.memory_argument();
+    Value* own = f_.b.CreateGEP(f_.b.getInt8Ty(), memory, f_.sizes.of(memory_bytes_));
+    f_.places.redirect(root, f_.b.CreateSelect(f_.b.CreateIsNull(memory), of_call, own));
+    constexpr auto kLine = static_cast<int64_t>(kLineBytes);
+    memory_bytes_ = memory_bytes_ + ceil_div(size_bytes(f_.program.buffers[root]), kLine) * Dim(kLine);
   }
 }
 
@@ -203,7 +207,7 @@ llvm::Function* BlocksEmitter::run_function() {
   auto* type = llvm::FunctionType::get(i32, {pointer, pointer}, false);
   llvm::Function* function = caller_.frame.helper_function(type, kName);
   Value *call = function->getArg(0), *blocks = function->getArg(1);
-  auto* run_type = llvm::FunctionType::get(i32, {pointer, pointer, i64, pointer}, false);
+  auto* run_type = llvm::FunctionType::get(i32, {pointer, pointer, i64, pointer, pointer}, false);
   auto* merge_type = llvm::FunctionType::get(i32, {pointer, pointer, pointer, pointer}, false);
   b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
   Value* pool = load_field(b, call, offsetof(InlayCall, run_blocks), pointer);
@@ -226,7 +230,8 @@ llvm::Function* BlocksEmitter::run_function() {
 
   // Parts lie one behind the other, so the last two are merged at the end of them: `later` begins with the last.
   const Loop loop = open_loop(b, b.getInt64(0), {states});
-  Value* code = b.CreateCall(run_type, run, {call, passed, loop.point, loop.carried[0]});
+  Value* code = b.CreateCall(run_type, run,
+                             {call, passed, loop.point, loop.carried[0], llvm::ConstantPointerNull::get(b.getPtrTy())});
   leave_with(b.CreateICmpNE(code, b.getInt32(INLAY_OK)), [&] { return code; });
   Value* later = loop.carried[0];
   Value* is_last = b.CreateICmpEQ(b.CreateAdd(loop.point, b.getInt64(1)), count);
@@ -268,11 +273,12 @@ void BlocksEmitter::close() {
   set(offsetof(InlayBlocks, count), count);
   set(offsetof(InlayBlocks, state_bytes), caller_.i64(static_cast<int64_t>(state_bytes)));
   set(offsetof(InlayBlocks, states), states);
+  set(offsetof(InlayBlocks, memory_bytes), caller_.sizes.of(memory_bytes_));
   Value* call = caller_.frame.call_argument();
   caller_.ends.return_unless_ok(b.CreateCall(run_function(), {call, blocks}));
   if (is_end_) {
     Value* end = caller_.i64(-1);
-    caller_.ends.return_unless_ok(b.CreateCall(f_.frame.function(), {call, passed, end, states}));
+    caller_.ends.return_unless_ok(b.CreateCall(f_.frame.function(), {call, passed, end, states, null}));
   }
   merge_into_buffers(states);
 }

@@ -20,7 +20,7 @@ class BlocksEmitter {
   void emit_stage(const kernel::Stage& stage, const StagePlan& plan, llvm::ArrayRef<Value*> outer_points);
   /// What a block folds has met nothing.
   void open_states();
-  /// What each outer point has for itself lies on the stack of who runs the block.
+  /// What each outer point has for itself lies in the memory of the thread that runs the block.
   void keep_locals();
   /// The caller has all blocks run, and what they fold added to the buffers.
   void close();
@@ -53,6 +53,7 @@ class BlocksEmitter {
   FunctionEmitter& f_;
   std::vector<Table> tables_;
   uint64_t table_bytes_ = 0, lane_bytes_ = 0;  // of the states
+  Dim memory_bytes_ = 0;                       // of a thread
   Value* is_end_ = nullptr;                    // runs what is left over, behind all blocks?
   std::function<void(FunctionEmitter& f, Value* states, Value* later)> merge_lanes_;
 };

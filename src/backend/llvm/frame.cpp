@@ -13,7 +13,7 @@ Frame::Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts
   if (kind == Kind::part) {
     function_ = helper_function(llvm::FunctionType::get(status, {pointer, pointer}, false), "part");
   } else if (kind == Kind::blocks) {
-    const auto type = llvm::FunctionType::get(status, {pointer, pointer, b_.getInt64Ty(), pointer}, false);
+    const auto type = llvm::FunctionType::get(status, {pointer, pointer, b_.getInt64Ty(), pointer, pointer}, false);
     function_ = helper_function(type, "block");
   } else if (kind == Kind::merge) {
     const auto type = llvm::FunctionType::get(status, {pointer, pointer, pointer, pointer}, false);

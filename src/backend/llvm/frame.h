@@ -37,6 +37,7 @@ class Frame {
   Value* call_argument() const { return function_->getArg(0); }
   Value* passed_argument() const { return function_->getArg(1); }  // of a part
   Value* block_argument() const { return function_->getArg(2); }   // of blocks: the number of the block
+  Value* memory_argument() const { return function_->getArg(4); }  // likewise: of the thread, or null
   Value* states_argument() const { return function_->getArg(3); }  // likewise: what it folds
   Value* call_field(size_t offset_bytes, llvm::Type* type);        // loads a member of the InlayCall, here
   Value* call_field_address(size_t offset_bytes);
