@@ -305,6 +305,11 @@ Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 
+void Executable::set_threads(int threads) {
+  threads_ = threads;
+  if (threads > 1) (void)max_threads();  // the pool is made, so that no call makes it
+}
+
 const Object& Executable::object() const { return impl_->object; }
 InlayEntry Executable::entry() const { return impl_->entry; }
 

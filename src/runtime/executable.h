@@ -91,7 +91,7 @@ class Executable {
 
   /// On how many threads calls run that do not say; at first on one. More run only where the code has blocks and they
   /// are worth it, and no more than max_threads().
-  void set_threads(int threads) { threads_ = threads; }
+  void set_threads(int threads);
   int threads() const { return threads_; }
 
   /// Returns the Error of a failed run: its site's message with the numbers. Rethrows what a LayoutFunction has thrown.

@@ -17,6 +17,7 @@
 #include "runtime/cpu_count.h"
 #include "support/error.h"
 #include "support/float_environment.h"
+#include "support/fork_gate.h"
 #include "support/stop.h"
 #include "support/without_signals.h"
 
@@ -25,6 +26,9 @@ namespace {
 
 /// So long a thread looks for more to do before it sleeps: waking it takes as long.
 constexpr auto kAwake = std::chrono::microseconds(50);
+
+/// So often a call that waits for others looks at its stop flag.
+constexpr auto kBetweenLooks = std::chrono::milliseconds(10);
 
 void pause() {
 #if defined(__x86_64__)
@@ -90,6 +94,15 @@ class Job {
     if (!memory.data()) return;  // the others run its blocks
     while (!too_many() && run_next(call, memory.data())) {
     }
+  }
+
+  /// While the caller waits for the others it is asked whether to go on, as between its own blocks.
+  void look(InlayCall& call) {
+    if (!call.stop_while_writing || !call.interrupted) return;
+    const auto* flag = reinterpret_cast<const StopFlag*>(call.stop_while_writing);
+    if (flag->load(std::memory_order_relaxed) == 0) return;
+    const int32_t code = call.interrupted(&call);
+    if (code != INLAY_OK) fail(call, blocks_.count, code);
   }
 
   /// Once all threads have left it.
@@ -226,13 +239,18 @@ class Pool {
   }
 
   /// Those that have not begun never do; the others have ended when it returns.
-  void end(Job& job, const std::vector<Worker*>& helpers) {
+  void end(Job& job, const std::vector<Worker*>& helpers, InlayCall& call) {
     for (Worker* worker : helpers) {
       if (worker->take_back(job)) leave(*worker, job);
     }
-    soon([&] { return job.num_helpers.load() == 0; });
+    const auto is_done = [&] { return job.num_helpers.load() == 0; };
+    soon(is_done);
     std::unique_lock lock(mutex_);  // also where none is left: the last one may be about to let go of it
-    left_.wait(lock, [&] { return job.num_helpers.load() == 0; });
+    while (!left_.wait_for(lock, kBetweenLooks, is_done)) {
+      lock.unlock();  // who is asked may take as long as it likes
+      job.look(call);
+      lock.lock();
+    }
   }
 
   void leave(Worker& worker, Job& job) {
@@ -318,16 +336,24 @@ int32_t run_alone(InlayCall* call, const InlayBlocks& blocks) {
 
 }  // namespace
 
-int max_threads() { return PoolOfProcess::get().max_threads_; }
+// The first use makes the pool, which a child of fork() must find made or not begun: so inside the gate.
+int max_threads() {
+  const ForkGate::Inside inside;
+  return PoolOfProcess::get().max_threads_;
+}
 
 void set_max_threads(int count) {
   if (count < 1) {
     throw Error(ErrorCode::unsupported, {}, str("a process runs functions on 1 thread at least, not on ", count));
   }
+  const ForkGate::Inside inside;
   PoolOfProcess::get().max_threads_ = count;
 }
 
-int num_pool_threads() { return PoolOfProcess::get().num_started_; }
+int num_pool_threads() {
+  const ForkGate::Inside inside;
+  return PoolOfProcess::get().num_started_;
+}
 
 PoolUse::PoolUse(int threads) : threads_(threads) { PoolOfProcess::get().num_running_.fetch_add(1); }
 PoolUse::~PoolUse() { PoolOfProcess::get().num_running_.fetch_sub(1); }
@@ -347,7 +373,7 @@ int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks) {
   }
   if (at_work.empty()) return run_alone(call, *blocks);
   job.run_as_caller(*call);
-  PoolOfProcess::get().end(job, at_work);
+  PoolOfProcess::get().end(job, at_work, *call);
   return job.finish(*call);
 }
 

@@ -149,8 +149,36 @@ TEST_F(PoolTest, AnInterruptedBlockEndsAll) {
   }
 }
 
+/// The caller's own block is done, and another thread's is not.
+TEST_F(PoolTest, ACallThatWaitsForOthersCanBeInterrupted) {
+  struct Waits {
+    std::thread::id caller = std::this_thread::get_id();
+    StopFlag stop = 0;
+    std::atomic<bool> helper_began = false;
+  };
+  Waits waits;
+  const auto block = [](InlayCall* call, const void* passed, int64_t, void*, void*) -> int32_t {
+    Waits& w = *const_cast<Waits*>(static_cast<const Waits*>(passed));
+    if (std::this_thread::get_id() == w.caller) {
+      while (!w.helper_began) std::this_thread::yield();
+      w.stop = 1;
+      return INLAY_OK;
+    }
+    w.helper_began = true;
+    while (*reinterpret_cast<const StopFlag*>(call->stop_while_writing) == 0) std::this_thread::yield();
+    return call->interrupted(call);
+  };
+  const InlayBlocks blocks = {block, nullptr, &waits, 2, 0, nullptr, 0};
+  InlayCall call{};
+  PoolUse use(2);
+  call.pool = &use;
+  call.stop = call.stop_while_writing = reinterpret_cast<const int32_t*>(&waits.stop);
+  call.interrupted = [](InlayCall*) { return int32_t{INLAY_INTERRUPTED}; };
+  EXPECT_EQ(run_blocks(&call, &blocks), INLAY_INTERRUPTED);
+}
+
 TEST_F(PoolTest, AChildOfForkHasThreadsOfItsOwn) {
-#ifdef __SANITIZE_THREAD__
+#if INLAY_SANITIZED
   GTEST_SKIP() << "ThreadSanitizer lets a child of several threads start none";
 #endif
   Work work;
