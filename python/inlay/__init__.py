@@ -1,6 +1,7 @@
 """inlay: array programs as planned, fused native functions.
 
 `inlay.compile(text)` compiles a program in inlay's text form, `inlay.explain(fn)` says what became of it,
+`inlay.profile(fn, *args)` what its steps take,
 `inlay.memory_page(fn, path)` draws its memory, `inlay.export(fn, directory)` writes it as C, and `inlay.plan(buffers)` lays out buffers by themselves.
 `inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
 """
@@ -17,6 +18,7 @@ from .files import load, save
 from .low_level import low_level_callable
 from .memory import memory_page
 from .plan import Plan, Pool, Storage, plan
+from .profiling import Profile, profile
 from .text import compile
 from .threads import get_threads, set_threads
 
@@ -25,6 +27,7 @@ __all__ = [
     "InlayError",
     "Plan",
     "Pool",
+    "Profile",
     "Storage",
     "__version__",
     "compile",
@@ -36,6 +39,7 @@ __all__ = [
     "low_level_callable",
     "memory_page",
     "plan",
+    "profile",
     "save",
     "set_threads",
     "show_config",

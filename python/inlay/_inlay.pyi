@@ -319,6 +319,21 @@ class Program:
         How long each step has taken, of a program that was compiled with `time_steps`.
         """
 
+    def clear_step_times(self) -> None:
+        """Their times begin anew, as if there had been no call."""
+
+    def require_clocks(self, name: str) -> None:
+        """Raises where code of its backend has no clocks around its steps."""
+
+    def profile(self, name: str, calls: int, seconds: float, bandwidth: float, notes: dict) -> dict:
+        """
+        What the steps have taken in `calls` calls, of a program that was compiled with `time_steps`.
+        """
+
+    @property
+    def donated(self) -> list[bool]:
+        """Of each argument, whether a call may overwrite it."""
+
     @property
     def storage_names(self) -> list[str]:
         """Of the working memory, as planners get them."""
@@ -349,6 +364,20 @@ def read_function(bytes: bytes, name: str) -> FunctionFile: ...
 def write_whole_file(path: bytes, bytes: bytes) -> int:
     """
     Replaces a file's contents at once; returns 0, or the errno, and then it is as it was.
+    """
+
+PROFILED_SECONDS: float = 0.2
+
+LEAST_PROFILED_CALLS: int = 3
+
+def short_bytes_text(bytes: int) -> str:
+    """
+    Whole up to 10 KiB, where sizes of values are still told apart by their bytes.
+    """
+
+def machine_bandwidth() -> float:
+    """
+    GB/s that one thread of this machine moves to and from memory, by inlay's own code. Measured once in a process.
     """
 
 def compile(graph: Graph, bound: list = [], host_functions: list = [], choices: dict = {}, time_steps: bool = False) -> Program: ...

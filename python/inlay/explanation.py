@@ -35,6 +35,7 @@ class Step:
 
     kind: str
     name: str
+    title: str  # what stands before what it makes or computes: "@k0 over n x m"; may be empty
     makes: list
     computes: list
     loops: list  # the points of its loop nests: "85", "n x m"

@@ -8,6 +8,8 @@ gets fewer lines, then only those get any that take most time, where it is measu
 import re
 import textwrap
 
+from ._inlay import short_bytes_text
+
 WIDTH = 120
 _LINES = 40  # about; the formulas of the steps get what the rest leaves
 _MOST_STORED = 8
@@ -20,13 +22,8 @@ def count_text(number, noun):
 
 
 def bytes_text(number):
-    """Whole up to 10 KiB, where sizes of values are still told apart by their bytes; text stays what it is."""
-    if isinstance(number, str):
-        return f"{number} bytes"
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if number >= 10 * size:
-            return f"{number / size:.0f} {unit}"
-    return count_text(number, "byte")
+    """Of a number of bytes, or of text over sizes."""
+    return f"{number} bytes" if isinstance(number, str) else short_bytes_text(number)
 
 
 def lines_of(e):
@@ -132,7 +129,8 @@ def _weight(step):
     return (step.seconds or 0, step.kind == "host call", any(isinstance(n, str) for n in sizes), _total(sizes) or 0)
 
 
-_PLAIN = {"host call": "host call, runs as Python", "draw": "draw, from NumPy's generator"}
+# What the formula of a call does not say, by its kind.
+PLAIN_KINDS = {"host call": "host call, runs as Python", "draw": "draw, from NumPy's generator"}
 
 
 def _step(step, room, seconds):
@@ -143,8 +141,7 @@ def _step(step, room, seconds):
     makes = ", ".join(step.makes)
     # Where a step has one line, it is the formula that says most.
     formulas = list(step.computes)
-    name = step.name if step.kind != "copy" else "copy"
-    does = f"{name}: " if step.kind in ("kernel", "copy") else ""
+    does = f"{step.title}: " if step.title else ""
     told = ""
     if step.kind == "numbers":
         yield _cut(f"{indent}{numbers_text(step)}")
@@ -152,11 +149,10 @@ def _step(step, room, seconds):
         return
     if step.kind == "kernel":
         told = f"makes {makes}"
-        does = f"{step.name} over {', '.join(step.loops)}: " if step.loops else does
     elif formulas:
         told = formulas.pop(0)
-        if step.kind in _PLAIN:
-            told += f" ({_PLAIN[step.kind]})"
+        if step.kind in PLAIN_KINDS:
+            told += f" ({PLAIN_KINDS[step.kind]})"
     cost = f"reads {bytes_text(step.bytes_read)}, writes {bytes_text(step.bytes_written)}"
     if seconds > 0:
         cost = f"{share_text(step, seconds)}, {cost}"
@@ -175,8 +171,7 @@ def _formulas(formulas, room, indent):
 
 def numbers_text(step):
     """Of arithmetic with single numbers."""
-    makes = ", ".join(step.makes)
-    return f"single numbers: makes {makes}" if makes else "single numbers"
+    return f"{step.title}: makes {', '.join(step.makes)}" if step.makes else step.title
 
 
 def numbers_formulas(step):

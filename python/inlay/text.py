@@ -237,6 +237,25 @@ def function_of(program, bound, functions, description):
     return _function(Compilation(program, bound, functions, 0.0, arguments=None), {}, {}, description)
 
 
+def timed(fn):
+    """`fn` compiled once more, with clocks around its steps; None where nothing says what it is made of."""
+    compilation = fn.compilation
+    functions = compilation.functions
+    if compilation.arguments is not None:
+        text, file_name, _, _, choices = compilation.arguments
+        graph = _inlay.parse(text, os.fspath(file_name))
+    else:  # of a file, or of another API: the numbers of its host functions are not those of its text
+        said = compilation.program.explain()
+        if not said["graph"]:
+            return None
+        graph, choices = _inlay.parse(said["graph"]), Choices()
+        numbers = dict(zip(said["host_calls"], said["host_functions"], strict=True))
+        functions = [functions[numbers[name]] for name in graph.host_calls]
+    program = choices.compile(graph, compilation.bound, functions, time_steps=True)
+    again = Compilation(program, compilation.bound, functions, 0.0, compilation.arguments)
+    return _function(again, fn.parameters, fn.results, fn.description)
+
+
 def _function(compilation, parameters, results, description):
     fn = compilation.program.function()
     fn.compilation = compilation

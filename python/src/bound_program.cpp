@@ -406,6 +406,7 @@ struct BoundProgram::Values {
                                         failure, flags, threads);
   call.end_run();
   clock.reset();
+  if (step_times_ && code == INLAY_OK) step_times_->set_sizes(values.symbols.span());
   if (timed) {
     const double seconds = now() - start;
     takes_long_.store(seconds > kLongSeconds, std::memory_order_relaxed);

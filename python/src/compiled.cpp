@@ -10,6 +10,7 @@
 #include "callables.h"
 #include "choices.h"
 #include "compiler/compile.h"
+#include "compiler/profile.h"
 #include "explain.h"
 #include "file/function_file.h"
 #include "interrupt.h"
@@ -18,6 +19,7 @@
 #include "kept_program.h"
 #include "low_level.h"
 #include "planning.h"
+#include "profile.h"
 #include "support/whole_file.h"
 #include "xla_function.h"
 
@@ -31,7 +33,7 @@ namespace {
 struct Compiled {
   std::shared_ptr<const KeptProgram> kept;
   HeldProgram bound;
-  std::shared_ptr<const runtime::StepTimes> step_times;  // null: the code does not tell
+  std::shared_ptr<runtime::StepTimes> step_times;  // null: the code does not tell
 
   const EmittedProgram& program() const { return kept->program(); }
   int traverse(visitproc visit, void* arg) const { return bound.traverse(visit, arg); }
@@ -190,12 +192,53 @@ nb::dict explained(const Compiled& c) {
   return d;
 }
 
+std::vector<bool> donated(const Compiled& c) {
+  std::vector<bool> out;
+  for (const Param& param : c.program().graph.params) {
+    if (!param.bound) out.push_back(param.donated);
+  }
+  return out;
+}
+
 std::vector<std::string> storage_names(const Compiled& c) {
   std::vector<std::string> names;
   for (const memory::SharedStorage& storage : c.program().plan.sharing.storages) {
     if (storage.owner == memory::Owner::arena) names.push_back(storage.name);
   }
   return names;
+}
+
+/// What is known of a program, besides what `explain` tells.
+void bind_facts(nb::class_<Compiled>& program) {
+  program
+      .def(
+          "step_times",
+          [](const Compiled& c) {
+            return c.step_times ? step_times(c.program(), *c.bound, *c.step_times) : nb::list();
+          },
+          "How long each step has taken, of a program that was compiled with `time_steps`.")
+      .def(
+          "clear_step_times",
+          [](const Compiled& c) {
+            if (c.step_times) c.step_times->clear();
+          },
+          "Their times begin anew, as if there had been no call.")
+      .def(
+          "require_clocks",
+          [](const Compiled& c, const std::string& name) { require_clocks(name, c.program().backend); }, "name"_a,
+          "Raises where code of its backend has no clocks around its steps.")
+      .def(
+          "profile",
+          [](const Compiled& c, const std::string& name, int64_t calls, double seconds, double bandwidth,
+             nb::dict notes) {
+            if (!c.step_times) throw Error(ErrorCode::unsupported, {}, str(name, " is not compiled to tell its times"));
+            return profile(c.program(), *c.bound, *c.step_times, name, calls, seconds, bandwidth, notes);
+          },
+          "name"_a, "calls"_a, "seconds"_a, "bandwidth"_a, "notes"_a,
+          "What the steps have taken in `calls` calls, of a program that was compiled with `time_steps`.")
+      .def_prop_ro("donated", donated, "Of each argument, whether a call may overwrite it.")
+      .def_prop_ro("storage_names", storage_names, "Of the working memory, as planners get them.")
+      .def("value_places", [](const Compiled& c) { return value_places(c.program()); });
 }
 
 }  // namespace
@@ -205,8 +248,9 @@ void bind_compile(nb::module_& m) {
   bind_c_function(m);
   bind_low_level(m);
   bind_xla(m);
-  nb::class_<Compiled>(m, "Program", nb::type_slots(kCollected<Compiled>),
-                       "A compiled program with the arrays and host functions that are bound to it.")
+  nb::class_<Compiled> program(m, "Program", nb::type_slots(kCollected<Compiled>),
+                               "A compiled program with the arrays and host functions that are bound to it.");
+  program
       .def(
           "function", [](const Compiled& c) { return checked(new_function(c.bound)); },
           "The function to call: arrays in, new arrays out.")
@@ -241,16 +285,10 @@ void bind_compile(nb::module_& m) {
           [](const Compiled& c, const std::string& title, nb::object sizes) {
             return memory_page(c.program(), c.program().planning, title, sizes);
           },
-          "title"_a, "sizes"_a = nb::none(), "The memory over time as a page of HTML.")
-      .def(
-          "step_times",
-          [](const Compiled& c) {
-            return c.step_times ? step_times(c.program(), *c.bound, *c.step_times) : nb::list();
-          },
-          "How long each step has taken, of a program that was compiled with `time_steps`.")
-      .def_prop_ro("storage_names", storage_names, "Of the working memory, as planners get them.")
-      .def("value_places", [](const Compiled& c) { return value_places(c.program()); });
+          "title"_a, "sizes"_a = nb::none(), "The memory over time as a page of HTML.");
+  bind_facts(program);
   bind_files(m);
+  bind_profile(m);
   m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(),
         "choices"_a = nb::dict(), "time_steps"_a = false);
   m.def(

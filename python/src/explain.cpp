@@ -102,6 +102,7 @@ nb::list step_list(const EmittedProgram& p, const BoundProgram& bound) {
     d["step"] = id.index;
     d["kind"] = host != nullptr && bound.draw(host->function) != nullptr ? "draw" : step.kind;
     d["name"] = step.name;
+    d["title"] = step.title;
     d["makes"] = list_of(step.makes);
     d["returns"] = step.returns;
     d["computes"] = list_of(step.formulas);
@@ -260,6 +261,7 @@ nb::list step_times(const EmittedProgram& p, const BoundProgram& bound, const ru
     d["name"] = name.name;
     d["locations"] = locations;
     d["seconds"] = rows[id.index].seconds;
+    d["least_seconds"] = rows[id.index].least_seconds;
     d["passes"] = rows[id.index].passes;
     out.append(d);
   }

@@ -20,7 +20,7 @@ IdMap<memory::StorageId, std::string> storage_reasons(const EmittedProgram& prog
 nanobind::list value_places(const EmittedProgram& program);
 
 /// Each kernel, call, draw and copy: `kind`, `name`, the locations of the nodes whose values it writes, `seconds` and
-/// `passes` of all calls so far.
+/// `passes` of all calls so far, and `least_seconds` of one call.
 nanobind::list step_times(const EmittedProgram& program, const BoundProgram& bound, const runtime::StepTimes& times);
 
 }  // namespace inlay::python

@@ -69,6 +69,8 @@ class Summarizer {
       if (!extents.empty()) add_once(out.loops, join(extents, " x ", [&](const Dim& d) { return text(d); }));
     }
     if (out.makes.empty()) say_what_is_there(whole, out);
+    const std::string over = out.loops.empty() ? "" : str(" over ", join(out.loops, ", "));
+    out.title = kernel.is_scalar() ? "single numbers" : out.name + over;
     return out;
   }
 
@@ -157,6 +159,7 @@ class Summarizer {
     if (copy.elided || is_handle(program_.buffers[copy.destination])) return {};
     const Dim bytes = size_bytes(program_.buffers[copy.destination]);
     return {.kind = "copy",
+            .title = "copy",
             .makes = {name(copy.destination)},
             .formulas = {str(name(copy.destination), " = ", name(copy.source))},
             .read_bytes = bytes,

@@ -28,6 +28,7 @@ struct StepSummary {
   /// computes nothing (a check, a marker).
   std::string kind;
   std::string name;                   // "@k0", "matmul"; of a host call its op's
+  std::string title;                  // what stands before its formulas: "@k0 over n x m"; empty: they say all
   std::vector<std::string> makes;     // what later steps or the caller read
   std::vector<std::string> formulas;  // in order: a name comes before its uses
   std::vector<std::string> loops;     // "85", "n x m": the points of each loop nest, each once

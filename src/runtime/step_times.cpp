@@ -1,5 +1,7 @@
 #include "runtime/step_times.h"
 
+#include <algorithm>
+
 #include "support/fork_gate.h"
 
 namespace inlay::runtime {
@@ -19,9 +21,31 @@ void StepTimes::add(const std::vector<Row>& rows) {
   const ForkGate::Inside inside;
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows[i].passes == 0) continue;
+    const bool is_first = rows_[i].passes == 0;
+    rows_[i].least_seconds = is_first ? rows[i].seconds : std::min(rows_[i].least_seconds, rows[i].seconds);
     rows_[i].seconds += rows[i].seconds;
     rows_[i].passes += rows[i].passes;
   }
+}
+
+void StepTimes::clear() {
+  const ForkGate::Inside inside;
+  const std::lock_guard lock(mutex_);
+  rows_.assign(rows_.size(), {});
+  sizes_.clear();
+}
+
+std::vector<int64_t> StepTimes::sizes() const {
+  const ForkGate::Inside inside;
+  const std::lock_guard lock(mutex_);
+  return sizes_;
+}
+
+void StepTimes::set_sizes(std::span<const int64_t> sizes) {
+  const ForkGate::Inside inside;
+  const std::lock_guard lock(mutex_);
+  sizes_.assign(sizes.begin(), sizes.end());
 }
 
 StepClock::StepClock(StepTimes& times)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace inlay::runtime {
@@ -14,17 +15,26 @@ class StepTimes {
  public:
   struct Row {
     double seconds = 0;
-    int64_t passes = 0;  // how often the step ran: in a loop once per iteration
+    double least_seconds = 0;  // of those calls that ran it, the least that one spent in it
+    int64_t passes = 0;        // how often the step ran: in a loop once per iteration
   };
 
   explicit StepTimes(std::size_t num_steps) : rows_(num_steps) {}
 
   std::vector<Row> rows() const;
+  /// Adds those of one call.
   void add(const std::vector<Row>& rows);
+  /// Begins anew, as if there had been no call.
+  void clear();
+
+  /// Of the last call that said them, by symbol; -1: not known. Empty: no call has.
+  std::vector<int64_t> sizes() const;
+  void set_sizes(std::span<const int64_t> sizes);
 
  private:
   mutable std::mutex mutex_;
   std::vector<Row> rows_;
+  std::vector<int64_t> sizes_;
 };
 
 /// While this lives, the steps that this thread begins are those of one call.

@@ -27,5 +27,36 @@ TEST(StepTimes, CountsThePassesOfTheCallThatTheClockStandsAround) {
   EXPECT_GT(outer.rows()[0].seconds, inner.rows()[0].seconds);
 }
 
+TEST(StepTimes, KeepsTheLeastOfTheCallsThatRanAStep) {
+  StepTimes times(2);
+  times.add({{.seconds = 0.5, .passes = 2}, {}});
+  times.add({{.seconds = 0.25, .passes = 1}, {.seconds = 3, .passes = 1}});
+  times.add({{}, {}});
+  EXPECT_EQ(times.rows()[0].seconds, 0.75);
+  EXPECT_EQ(times.rows()[0].least_seconds, 0.25);
+  EXPECT_EQ(times.rows()[0].passes, 3);
+  EXPECT_EQ(times.rows()[1].least_seconds, 3);
+}
+
+TEST(StepTimes, BeginsAnew) {
+  StepTimes times(1);
+  times.add({{.seconds = 0.25, .passes = 1}});
+  times.set_sizes(std::vector<int64_t>{3});
+  times.clear();
+  EXPECT_TRUE(times.sizes().empty());
+  times.add({{.seconds = 0.5, .passes = 2}});
+  EXPECT_EQ(times.rows()[0].seconds, 0.5);
+  EXPECT_EQ(times.rows()[0].least_seconds, 0.5);
+  EXPECT_EQ(times.rows()[0].passes, 2);
+}
+
+TEST(StepTimes, KnowsTheSizesOfTheLastCall) {
+  StepTimes times(0);
+  EXPECT_TRUE(times.sizes().empty());
+  times.set_sizes(std::vector<int64_t>{3, -1});
+  times.set_sizes(std::vector<int64_t>{4, 5});
+  EXPECT_EQ(times.sizes(), (std::vector<int64_t>{4, 5}));
+}
+
 }  // namespace
 }  // namespace inlay::runtime

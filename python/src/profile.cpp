@@ -1,0 +1,85 @@
+#include "profile.h"
+
+#include <cmath>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "compiler/profile.h"
+#include "interrupt.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace inlay::python {
+namespace {
+
+/// Whole, where a call always runs the step so often.
+nb::object passes_of(const explain::ProfileRow& row) {
+  return row.passes == std::floor(row.passes) ? nb::cast(static_cast<int64_t>(row.passes)) : nb::cast(row.passes);
+}
+
+nb::dict row_dict(const explain::ProfileRow& row, const explain::Profile& profile) {
+  const std::optional<double> bandwidth = row.bandwidth();
+  nb::dict d;
+  d["kind"] = row.summary.kind;
+  d["name"] = row.summary.name;
+  d["title"] = row.summary.title;
+  d["makes"] = row.summary.makes;
+  d["computes"] = row.summary.formulas;
+  d["note"] = row.note;
+  d["loops"] = row.summary.loops;
+  d["origins"] = row.origins;
+  d["lines"] = row.lines;
+  d["depth"] = row.summary.depth;
+  d["seconds"] = row.seconds;
+  d["least_seconds"] = row.least_seconds;
+  d["passes"] = passes_of(row);
+  d["bytes_read"] = row.read_bytes;
+  d["bytes_written"] = row.written_bytes;
+  d["bandwidth"] = bandwidth;
+  d["share_of_bandwidth"] = bandwidth ? nb::cast(*bandwidth / profile.bandwidth) : nb::none();
+  d["share"] = row.seconds / profile.total;
+  return d;
+}
+
+}  // namespace
+
+nb::dict profile(const EmittedProgram& program, const BoundProgram& bound, const runtime::StepTimes& times,
+                 const std::string& name, int64_t calls, double seconds, double bandwidth, nb::dict notes) {
+  explain::Profile made = profile_of(program, times, name, calls, seconds);
+  made.bandwidth = bandwidth;
+  nb::list rows;
+  for (explain::ProfileRow& row : made.rows) {
+    const auto* host = std::get_if<kernel::HostCall>(&program.kernels.steps[row.step.index]);
+    if (host != nullptr && bound.draw(host->function) != nullptr) row.summary.kind = "draw";
+    const nb::str kind(row.summary.kind.c_str());
+    if (notes.contains(kind)) row.note = nb::cast<std::string>(notes[kind]);
+    rows.append(row_dict(row, made));
+  }
+  nb::dict d;
+  d["rows"] = rows;
+  d["outside"] = made.outside();
+  d["text"] = explain::table(made);
+  return d;
+}
+
+void bind_profile(nb::module_& m) {
+  m.attr("PROFILED_SECONDS") = kProfiledSeconds;
+  m.attr("LEAST_PROFILED_CALLS") = kLeastProfiledCalls;
+  m.def("short_bytes_text", explain::short_bytes_text, "bytes"_a,
+        "Whole up to 10 KiB, where sizes of values are still told apart by their bytes.");
+  m.def(
+      "machine_bandwidth",
+      [] {
+        double found = 0;
+        unless_interrupted([&] { found = machine_bandwidth(); });
+        return found;
+      },
+      "GB/s that one thread of this machine moves to and from memory, by inlay's own code. Measured once in a "
+      "process.");
+}
+
+}  // namespace inlay::python

@@ -1,0 +1,52 @@
+#pragma once
+// What the steps of a program take, as data and as a table: time, bytes, and how near to the memory's bandwidth they
+// come. compiler/profile.h makes it of what was measured.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernel/kernel.h"
+#include "kernel/summary.h"
+
+namespace inlay::explain {
+
+/// A number for one call, all passes of the step together; or text over sizes, for one pass, where it depends on what a
+/// loop finds anew in each pass.
+using Amount = std::variant<int64_t, std::string>;
+
+struct ProfileRow {
+  kernel::StepId step;
+  kernel::StepSummary summary;
+  std::string note;                  // what its formula does not say: "host call, runs as Python"; may be empty
+  std::vector<std::string> origins;  // as `Origins` has them
+  std::string lines;                 // "model.py:7, 12"; may be empty
+  double seconds = 0;                // of one call, the mean
+  double least_seconds = 0;          // of those calls that ran it
+  double passes = 0;                 // how often a call runs it: in a loop once per pass
+  Amount read_bytes, written_bytes;
+
+  /// Bytes over seconds, in GB/s (10^9 bytes); nothing where no bytes are known or moved.
+  std::optional<double> bandwidth() const;
+};
+
+/// "3200 bytes", "15 MiB": whole up to 10 KiB, where sizes of values are still told apart by their bytes.
+std::string short_bytes_text(int64_t bytes);
+
+struct Profile {
+  std::string name;
+  std::vector<ProfileRow> rows;  // in the order of running
+  int64_t calls = 0;
+  double total = 0;      // seconds of a call, the mean
+  double bandwidth = 0;  // GB/s of this machine's memory, of one thread
+
+  /// Of `total` the seconds outside of all steps.
+  double outside() const;
+};
+
+/// What stands in the table, in lines of at most `width` characters: the step that takes most time first, and of more
+/// than 30 the rest as a sum.
+std::string table(const Profile& profile, std::size_t width = 120);
+
+}  // namespace inlay::explain
