@@ -46,6 +46,7 @@ Examples:
   inlay run shift.inlay o=o.npy x=x.npy                print the results
   inlay run shift.inlay o=o.npy x=x.npy -o results     write results/r.npy
   inlay run shift.inlay o=o.npy x=x.npy --evaluator reference
+  inlay run shift.inlay --profile --size n=1000000     what each step takes and moves (docs/profile.md)
   inlay run dump/*-name-kernels.kernels o=o.npy x=x.npy   from the kernels of a dump on
 
 Evaluators, from the source to machine code; the first that differs names the stage that is wrong:
@@ -189,9 +190,19 @@ CLI::App* declare(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Run a program on .npy files");
   run->add_option("file", command.file, "the program")->required();
   run->add_option("arguments", command.arguments, "parameter=file.npy, one for each parameter");
-  run->add_option("-o,--output", command.directory,
-                  "write the results as .npy files into this folder, instead of printing them");
-  run->add_option("--evaluator", command.evaluator, "who runs it, see below");
+  CLI::Option* output = run->add_option("-o,--output", command.directory,
+                                        "write the results as .npy files into this folder, instead of printing them");
+  CLI::Option* evaluator = run->add_option("--evaluator", command.evaluator, "who runs it, see below");
+  CLI::Option* profile = run->add_flag("--profile", command.profile,
+                                       "run machine code for 0.2 seconds and print what its steps take, instead of the "
+                                       "results; parameters without a file have random elements")
+                             ->excludes(output)
+                             ->excludes(evaluator);
+  run->add_option("--size", command.sizes, "with --profile: a size that no file has")
+      ->needs(profile)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("SIZE=N[,SIZE=N...]");
   run->add_option("--threads", command.threads, "on how many the backend may run it: the results are the same")
       ->check(CLI::PositiveNumber)
       ->type_name("N");

@@ -37,8 +37,10 @@ struct RunCommand {
   std::string file;
   std::vector<std::string> arguments;
   std::string directory;
-  std::string evaluator;  // empty: the backend, or kernel/greedy where there is none
-  int threads = 1;
+  std::string evaluator;           // empty: the backend, or kernel/greedy where there is none
+  bool profile = false;            // what the steps take, instead of the results
+  std::vector<std::string> sizes;  // "n=4096": of a profile's parameters without a file
+  int threads = 1;                 // on how many the backend may run it
   CompileFlags compile;
 };
 int run(const RunCommand& command);

@@ -5,61 +5,24 @@
 #include <deque>
 
 #include "guarded_block.h"
-#include "support/counted.h"
+#include "tool_host.h"
 
 namespace inlay::tool {
 namespace {
 
 using reference::Tensor;
 
-DType dtype_of(const runtime::TensorSpec& spec) {
-  const auto dtype = dtype_from_name(spec.dtype);
-  INLAY_CHECK(dtype, "no dtype is called ", spec.dtype);
-  return *dtype;
-}
-
-/// Memory for results, and the host functions.
-class ToolHost final : public runtime::Host {
+/// Results between guards.
+class GuardedHost final : public ToolHost {
  public:
-  ToolHost(const runtime::Object& object, std::span<const reference::HostFunction> functions)
-      : object_(object), functions_(functions), outputs_(object.outputs.size()) {}
+  GuardedHost(const runtime::Object& object, std::span<const reference::HostFunction> functions)
+      : ToolHost(object, functions), outputs_(object.outputs.size()) {}
 
   void* allocate_output(int slot, std::span<const int64_t> dims) override {
     Output& output = outputs_[static_cast<std::size_t>(slot)];
     output.dims.assign(dims.begin(), dims.end());
-    int64_t bytes = object_.outputs[slot].element_bytes;
-    for (int64_t dim : dims) bytes *= dim;
-    return output.blocks.emplace_back(bytes).begin();
+    return output.blocks.emplace_back(output_bytes(slot, dims)).begin();
   }
-
-  int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
-                    int64_t* result_dims) override {
-    const auto at = static_cast<std::size_t>(function);
-    const runtime::HostCallSpec& spec = *spec_of(function);
-    last_called_ = spec.name;
-    if (at >= functions_.size() || !functions_[at]) return INLAY_HOST_CALL_FAILED;
-    std::vector<Tensor> arguments;
-    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-      const auto rank = spec.operands[i].dims.size();
-      Tensor argument = Tensor::zeros(dtype_of(spec.operands[i]), {operand_dims, operand_dims + rank});
-      if (!argument.data.empty()) std::memcpy(argument.data.data(), operands[i], argument.data.size());
-      arguments.push_back(std::move(argument));
-      operand_dims += rank;
-    }
-    try {
-      std::vector<Tensor> made = functions_[at](arguments);
-      for (std::size_t i = 0; i < spec.results.size(); ++i) {
-        kept_.push_back(std::move(made.at(i)));
-        results[i] = kept_.back().data.data();
-        result_dims = std::copy(kept_.back().dims.begin(), kept_.back().dims.end(), result_dims);
-      }
-    } catch (const Error&) {
-      return INLAY_HOST_CALL_FAILED;
-    }
-    return INLAY_OK;
-  }
-
-  const std::string& last_called() const { return last_called_; }
 
   std::vector<Tensor> outputs() {
     std::vector<Tensor> tensors;
@@ -67,7 +30,7 @@ class ToolHost final : public runtime::Host {
       Output& output = outputs_[slot];
       INLAY_CHECK(output.blocks.size() == 1, "output ", slot, " was asked for ", output.blocks.size(), " times");
       output.blocks[0].check(str("output ", slot));
-      Tensor tensor = Tensor::zeros(dtype_of(object_.outputs[slot]), output.dims);
+      Tensor tensor = Tensor::zeros(dtype_of(object().outputs[slot]), output.dims);
       if (!tensor.data.empty()) std::memcpy(tensor.data.data(), output.blocks[0].begin(), tensor.data.size());
       tensors.push_back(std::move(tensor));
     }
@@ -80,38 +43,8 @@ class ToolHost final : public runtime::Host {
     std::deque<GuardedBlock> blocks;
   };
 
-  const runtime::HostCallSpec* spec_of(int function) const {
-    for (const runtime::HostCallSpec& spec : object_.host_calls) {
-      if (spec.function == function) return &spec;
-    }
-    INLAY_CHECK(false, "no host call ", function);
-    return nullptr;
-  }
-
-  const runtime::Object& object_;
-  std::span<const reference::HostFunction> functions_;
   std::vector<Output> outputs_;
-  std::string last_called_;
-  std::deque<Tensor> kept_;
 };
-
-void check_arguments(const runtime::Object& object, std::span<const Tensor> inputs) {
-  if (inputs.size() != object.params.size()) {
-    throw Error(ErrorCode::wrong_argument_count, {},
-                str("the program takes ", counted(object.params.size(), "argument"), ", not ", inputs.size()));
-  }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const runtime::TensorSpec& spec = object.params[i];
-    if (dtype_name(inputs[i].dtype) != spec.dtype) {
-      throw Error(ErrorCode::wrong_dtype, {},
-                  str("%", spec.name, ": dtype is ", dtype_name(inputs[i].dtype), ", not ", spec.dtype));
-    }
-    if (inputs[i].dims.size() != spec.dims.size()) {
-      throw Error(ErrorCode::wrong_rank, {},
-                  str("%", spec.name, ": rank is ", inputs[i].dims.size(), ", not ", spec.dims.size()));
-    }
-  }
-}
 
 /// Copies of the arguments between guards.
 class Arguments {
@@ -149,14 +82,12 @@ std::vector<Tensor> run_with(const runtime::Executable& executable, std::span<co
                              std::span<const reference::HostFunction> host_functions, const Call& call) {
   check_arguments(executable.object(), inputs);
   Arguments arguments(executable.object(), inputs);
-  ToolHost host(executable.object(), host_functions);
+  GuardedHost host(executable.object(), host_functions);
   try {
     call(arguments.refs(), host);
   } catch (const Error& error) {
     arguments.check(/*failed=*/true);
-    if (error.code() != ErrorCode::host_call_failed) throw;
-    throw Error(error.code(), {},
-                str(host.last_called(), ": the host call failed"));  // the runtime leaves this to the door
+    throw host.named(error);
   }
   arguments.check(/*failed=*/false);
   return host.outputs();

@@ -96,6 +96,7 @@ class InputMaker {
     for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
       solve_all(sizes, known);
       if (known[s.index]) continue;
+      if (given_.all_sizes) throw no_size(graph_.symbols[s]);
       constexpr int64_t kSizes[] = {1, 2, 3, 5, 8};
       sizes[s.index] = kSizes[draw(random_, 0, 4)];
       known[s.index] = true;
@@ -132,6 +133,11 @@ class InputMaker {
   struct Range {
     int64_t min, max;
   };
+
+  Error no_size(const Symbol& symbol) const {
+    return Error(ErrorCode::wrong_argument_count, {}, str("nothing says the size ", symbol.name))
+        .note("parameter", str(graph_.value_text(symbol.source), "  ", graph_.type_text(graph_.type(symbol.source))));
+  }
 
   Error unknown_size(const std::string& name) const {
     std::vector<std::string> sizes;

@@ -23,10 +23,11 @@ enum class Elements : uint8_t {
 struct Given {
   std::map<std::string, int64_t> sizes;
   std::map<std::string, Tensor> values;
+  bool all_sizes = false;  // they, values and assumptions say every size
 };
 
-/// One tensor for each parameter. Sizes that are given neither by name, nor by a value, nor by an assumption are drawn.
-/// Throws Error(unknown-name) for a name that the graph does not have.
+/// One tensor for each parameter. Sizes that are given neither by name, nor by a value, nor by an assumption are drawn,
+/// or Error(wrong_argument_count). Throws Error(unknown-name) for a name that the graph does not have.
 std::vector<Tensor> random_inputs(const Graph& graph, const Given& given, Random& random,
                                   Elements elements = Elements::plain);
 

@@ -7,10 +7,14 @@
 #include "commands.h"
 #include "compare.h"
 #include "compiler/backends.h"
+#include "compiler/profile.h"
+#include "host_functions.h"
 #include "ir/nearest.h"
 #include "judges.h"
 #include "npy.h"
+#include "profiled_run.h"
 #include "program_file.h"
+#include "random_inputs.h"
 #include "terminal.h"
 
 namespace inlay::tool {
@@ -74,7 +78,7 @@ void require_parameter(const Signature& signature, const std::string& name) {
 }
 
 /// "x=a.npy", by the parameter's name.
-std::vector<Tensor> read_arguments(const Signature& signature, const std::vector<std::string>& arguments) {
+std::map<std::string, Tensor> read_files(const Signature& signature, const std::vector<std::string>& arguments) {
   std::map<std::string, Tensor> given;
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
@@ -87,6 +91,11 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
     }
   }
   for (const auto& [name, tensor] : given) require_parameter(signature, name);
+  return given;
+}
+
+std::vector<Tensor> read_arguments(const Signature& signature, const std::vector<std::string>& arguments) {
+  std::map<std::string, Tensor> given = read_files(signature, arguments);
   std::vector<Tensor> inputs;
   for (const Signature::Parameter& param : signature.params) {
     const auto found = given.find(param.name);
@@ -147,11 +156,64 @@ std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& pro
   return judge.run(inputs);
 }
 
+std::vector<Tensor> inputs_of_profile(const RunCommand& command, const Graph& graph, const Signature& signature) {
+  Given given = {.values = read_files(signature, command.arguments), .all_sizes = true};
+  for (const std::string& size : command.sizes) given.sizes.insert(named_size("--size", size));
+  constexpr uint64_t kSeed = 1;
+  Random random(kSeed);
+  try {
+    return random_inputs(graph, given, random);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::wrong_argument_count) throw;
+    throw Error(error).help("give a file of the parameter, x=x.npy, or --size n=1000");
+  }
+}
+
+/// What kernels read at which index is no part of their text: random elements could be anything.
+std::vector<Tensor> inputs_of_profile(const RunCommand& command, const kernel::KernelProgram& kernels,
+                                      const Signature& signature) {
+  if (!command.sizes.empty()) {
+    throw Error(ErrorCode::unsupported, {}, str(command.file, " holds kernels: --size is for graphs"))
+        .help("give a file for each parameter");
+  }
+  std::vector<Tensor> inputs = read_arguments(signature, command.arguments);
+  require_in_bounds(kernels, command.file, inputs);
+  return inputs;
+}
+
+/// "shift.inlay, n = 1000, m = 20": the sizes of the parameters.
+std::string profile_name(const std::string& file, const Program& program, std::span<const Tensor> inputs) {
+  std::string out = file;
+  for (const runtime::SymbolSpec& symbol : program.executable.object().symbols) {
+    if (symbol.param >= 0) out += str(", ", symbol.name, " = ", inputs[symbol.param].dims[symbol.axis]);
+  }
+  return out;
+}
+
+explain::Profile profile_of(const RunCommand& command, const ProgramFile& file, const Signature& signature) {
+  Progress progress(str("compiling ", command.file));
+  Options options = command.compile.options();
+  options.time_steps = true;
+  require_clocks(command.file, backend_of(options).name);
+  return std::visit(
+      [&](const auto& source) {
+        const std::vector<Tensor> inputs = inputs_of_profile(command, source, signature);
+        const Program program = compile_program(source, options);
+        progress.now(str("profiling ", command.file));
+        return run_profiled(program, profile_name(command.file, program, inputs), inputs, host_functions_of(source));
+      },
+      file);
+}
+
 }  // namespace
 
 int run(const RunCommand& command) {
   const ProgramFile program = read_program(command.file);
   const Signature signature = std::visit([](const auto& source) { return signature_of(source); }, program);
+  if (command.profile) {
+    std::cout << explain::table(profile_of(command, program, signature));
+    return kDone;
+  }
   write_or_print(command, signature, outputs_of(command, program, signature));
   return kDone;
 }
