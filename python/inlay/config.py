@@ -9,10 +9,10 @@ from . import _inlay
 def show_config(mode="stdout"):
     """Prints what this build of inlay is and what it found here, or returns it.
 
-    mode: "stdout" prints a text and returns None; "dicts" returns a dict of dicts of str, bool and lists of str, with
-    the keys "inlay" (version, python, abi, location), "cpu" (level, features), "threads" (at most), "backends"
-    (available, llvm, jit) and "blas" (name, from). Nothing is imported, loaded or compiled for it: `blas` says "SciPy" without its version before
-    a program has needed it, and "none" where SciPy is not installed.
+    mode: "stdout" prints a text and returns None; "dicts" returns a dict of dicts of str, bool and lists of str,
+    with the keys "inlay" (version, python, abi, location), "cpu" (level, features), "threads" (at most), "backends"
+    (available, llvm, jit) and "blas" (name, from). Nothing is imported, loaded or compiled for it: `blas` says
+    "SciPy" without its version before a program has needed it, and "none" where SciPy is not installed.
 
     Raises ValueError for another mode.
     """

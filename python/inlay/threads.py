@@ -5,9 +5,9 @@ from .choices import a_kind
 
 
 def set_threads(count):
-    """No more than `count` threads of this process run inlay's functions at the same time, those that call them among
-    them. It says how many there are, not how many a function uses: that is `threads=` of `inlay.compile`, of
-    `inlay.pytensor.mode` or of a call.
+    """No call of a function for several threads is given a further one where that would make more than `count` that run
+    such functions at the same time, those that call them among them. How many a function uses is `threads=` of
+    `inlay.compile`, of `inlay.pytensor.mode` or of a call.
 
     At first it is INLAY_THREADS, or as many as the process may run at once, by its CPUs and its control group.
 

@@ -19,12 +19,25 @@ namespace {
 
 constexpr std::string_view kTexts = "the file";  // where errors in its texts are
 
+constexpr const char* kThreads = "threads";  // the section of how many a call may use; none: one
+
+/// What is no number of them, which only another writer has written, is one.
+int threads_of(const file::FunctionFile& file) {
+  const file::Section* section = file::find_section(file, kThreads);
+  if (!section) return 1;
+  const std::string text(reinterpret_cast<const char*>(section->bytes.data()), section->bytes.size());
+  int out = 1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return failure == std::errc() && end == text.data() + text.size() ? std::max(out, 1) : 1;
+}
+
 Options options_of(const file::FunctionFile& file) {
   Options options;
   options.backend = file.backend;
   options.fuse = fuse::mode_named(file.fuse, "fuse");
   options.planning = {.planner = memory::planner_named(file.planner, "planner"), .upper_bounds = file.upper_bounds};
   options.cpu_features = file.cpu_features;
+  options.threads = threads_of(file);
   return options;
 }
 
@@ -87,18 +100,6 @@ Texts texts_of(const file::FunctionFile& file) {
     if (const auto source = sources.find(symbol.source.index); source != sources.end()) symbol.source = source->second;
   }
   return out;
-}
-
-constexpr const char* kThreads = "threads";  // the section of how many a call may use; none: one
-
-/// What is no number of them, which only another writer has written, is one.
-int threads_of(const file::FunctionFile& file) {
-  const file::Section* section = file::find_section(file, kThreads);
-  if (!section) return 1;
-  const std::string text(reinterpret_cast<const char*>(section->bytes.data()), section->bytes.size());
-  int out = 1;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return failure == std::errc() && end == text.data() + text.size() ? std::max(out, 1) : 1;
 }
 
 }  // namespace
@@ -174,7 +175,6 @@ Program emit_again(const file::FunctionFile& file) {
   Program out = compile_program(texts.kernels, options_here(file));
   out.graph = std::move(texts.graph);
   out.order_gain = file.order_gain;
-  out.executable.set_threads(threads_of(file));
   return out;
 }
 

@@ -127,6 +127,18 @@ TEST_F(Saved, IsCompiledForThisCpuWhereItsOwnIsOfAnotherArchitecture) {
   EXPECT_EQ(emit_again(file).cpu_features, program.cpu_features);
 }
 
+TEST_F(Saved, KeepsTheNumberOfItsThreads) {
+  if (!llvm_backend::has_code_generator()) GTEST_SKIP() << "code of the C backend is for one thread";
+  Options options;
+  options.threads = 3;
+  const Program program = compile_program(parse(kChain), options);
+  file::FunctionFile file = file::read(file::write(file_of(program, program.executable)), "the file");
+  EXPECT_EQ(load_code(file).threads(), 3);
+  file.needs.push_back("zzz");
+  EXPECT_EQ(emit_again(file).executable.threads(), 3);
+  EXPECT_EQ(file_of(compile_program(parse(kChain)), program.executable).sections.size(), 1u);
+}
+
 TEST_F(Saved, SaysWhatTheProgramWas) {
   const Program program = compile_program(parse(kChain));
   const file::FunctionFile file = file::read(file::write(file_of(program, program.executable)), "f");

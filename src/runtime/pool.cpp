@@ -138,8 +138,14 @@ class Job {
   }
 
   void fail(const InlayCall& call, int64_t block, int32_t code) {
-    if (code == INLAY_INTERRUPTED) stop_.store(1, std::memory_order_relaxed);
-    end_.store(0, std::memory_order_relaxed);
+    // Blocks before one that fails run all the same: the first of them says why.
+    int64_t end = end_.load(std::memory_order_relaxed);
+    while (end > block && !end_.compare_exchange_weak(end, block, std::memory_order_relaxed)) {
+    }
+    if (code == INLAY_INTERRUPTED) {
+      stop_.store(1, std::memory_order_relaxed);
+      end_.store(0, std::memory_order_relaxed);
+    }
     const std::lock_guard lock(mutex_);
     if (failure_.code != INLAY_OK && failure_.block < block) return;
     failure_ = {block, code, call.failure_site};
@@ -165,14 +171,6 @@ class Job {
 class Worker {
  public:
   Worker() : thread_([this] { live(); }) {}
-  ~Worker() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_.store(true, std::memory_order_relaxed);
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
 
   void give(Job& job) {
     {
@@ -190,9 +188,7 @@ class Worker {
 
  private:
   void live() {
-    const auto has_news = [this] {
-      return job_.load(std::memory_order_relaxed) != nullptr || ends_.load(std::memory_order_relaxed);
-    };
+    const auto has_news = [this] { return job_.load(std::memory_order_relaxed) != nullptr; };
     for (;;) {
       if (!soon(has_news)) {
         std::unique_lock lock(mutex_);
@@ -200,8 +196,6 @@ class Worker {
       }
       if (Job* job = job_.exchange(nullptr, std::memory_order_acq_rel)) {
         run(*job);
-      } else if (ends_.load(std::memory_order_relaxed)) {
-        return;
       }
     }
   }
@@ -210,7 +204,6 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<Job*> job_ = nullptr;
-  std::atomic<bool> ends_ = false;
   std::thread thread_;
 };
 
@@ -227,6 +220,7 @@ class Pool {
     const std::lock_guard lock(mutex_);
     count = std::min(count, max_threads_.load() - num_running_.load());
     std::vector<Worker*> out;
+    out.reserve(static_cast<std::size_t>(std::max(count, 0)));
     while (static_cast<int>(out.size()) < count) {
       if (idle_.empty() && !start_one()) break;
       out.push_back(idle_.back());
@@ -284,7 +278,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable left_;
   std::vector<Worker*> idle_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // the last member: the others are there until its threads have ended
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 /// A child of fork() has none of its parent's threads: it leaves their pool as it is and makes one of its own.
@@ -300,8 +294,9 @@ class PoolOfProcess {
   static Pool& get() { return *own().pool_; }
 
  private:
+  /// Never destroyed: its threads may run while the process ends.
   static PoolOfProcess& own() {
-    static PoolOfProcess own;
+    static auto& own = *new PoolOfProcess;
     return own;
   }
 
@@ -355,8 +350,13 @@ int num_pool_threads() {
   return PoolOfProcess::get().num_started_;
 }
 
-PoolUse::PoolUse(int threads) : threads_(threads) { PoolOfProcess::get().num_running_.fetch_add(1); }
-PoolUse::~PoolUse() { PoolOfProcess::get().num_running_.fetch_sub(1); }
+PoolUse::PoolUse(int threads) : threads_(threads), pool_(&PoolOfProcess::get()) {
+  PoolOfProcess::get().num_running_.fetch_add(1);
+}
+PoolUse::~PoolUse() {
+  Pool& pool = PoolOfProcess::get();
+  if (&pool == pool_) pool.num_running_.fetch_sub(1);  // else a host call has forked, and this is the child
+}
 
 int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks) {
   const int threads = static_cast<const PoolUse*>(call->pool)->threads();

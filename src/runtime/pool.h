@@ -29,6 +29,7 @@ class PoolUse {
 
  private:
   const int threads_;
+  const void* const pool_;  // of the process that made it
 };
 
 /// InlayCall::run_blocks of a call whose `pool` is a PoolUse.

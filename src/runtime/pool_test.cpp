@@ -141,6 +141,21 @@ TEST_F(PoolTest, TheFirstBlockThatFailsSaysWhy) {
   }
 }
 
+TEST_F(PoolTest, TheFirstOfManyThatFailAtOnceSaysWhy) {
+  const auto block = [](InlayCall* call, const void*, int64_t number, void*, void*) -> int32_t {
+    call->failure_numbers[0] = number;
+    return INLAY_FAILED_AT_SITE;
+  };
+  const InlayBlocks blocks = {block, nullptr, nullptr, 40, 0, nullptr, 0};
+  PoolUse use(8);
+  for (int i = 0; i < 20'000; ++i) {
+    InlayCall call{};
+    call.pool = &use;
+    ASSERT_EQ(run_blocks(&call, &blocks), INLAY_FAILED_AT_SITE);
+    ASSERT_EQ(call.failure_numbers[0], 0) << "call " << i;
+  }
+}
+
 TEST_F(PoolTest, AnInterruptedBlockEndsAll) {
   for (const int threads : {1, 3}) {
     Work work;

@@ -17,8 +17,8 @@ using kernel::Stage;
 using kernel::Statement;
 using Kind = Statement::Kind;
 
-constexpr int64_t kMaxElements = 1024;  // that blocks have for themselves: they lie on the stack
-constexpr int64_t kMaxStateBytes = 16 * 1024;
+constexpr int64_t kMaxElements = 1024;        // that blocks have for themselves: they lie on the stack
+constexpr int64_t kMaxStateBytes = 2 * 1024;  // of which there are several at a time (INLAY_BLOCK_STATES)
 
 /// One access of a buffer by what is cut.
 struct Touch {
