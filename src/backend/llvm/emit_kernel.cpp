@@ -102,20 +102,19 @@ class KernelEmitter {
     };
     for (const kernel::Stage& stage : kernel_.stages) {
       if (part && part->function().is_large()) close();
-      if (!in_loops && emit_by_blocks(part ? part->function() : f_, stage)) continue;
+      StagePlan plan = plan_stage(f_.program, kernel_, stage, f_.engine.facts().vector_bytes);
+      if (!in_loops && emit_by_blocks(part ? part->function() : f_, stage, plan)) continue;
       if (!part && !in_loops && f_.is_large()) {
         part.emplace(f_);
         part->take(kernel::access_of(f_.program, kernel_));
       }
-      StagePlan plan = plan_stage(f_.program, kernel_, stage, f_.engine.facts().vector_bytes);
       StageEmitter(part ? part->function() : f_, kernel_, stage, std::move(plan), {points_, tile_}).emit();
     }
     close();
   }
 
   /// A stage that is long, or may be. False: it is short.
-  bool emit_by_blocks(FunctionEmitter& f, const kernel::Stage& stage) {
-    StagePlan plan = plan_stage(f.program, kernel_, stage, f.engine.facts().vector_bytes);
+  bool emit_by_blocks(FunctionEmitter& f, const kernel::Stage& stage, const StagePlan& plan) {
     const std::optional<Cut> cut = cut_of(f.program, kernel_, stage, plan, rule(f));
     if (!cut) return false;
     BlocksEmitter blocks(f, kernel_, *cut);

@@ -107,26 +107,27 @@ void StageEmitter::emit_loop(int level) {
   close_if(b_, branch, {}, {});
 }
 
-/// One after the other, each at a line of the cache.
-std::vector<Value*> StageEmitter::lane_state_places(Value* states) const {
+/// One after the other, each at a line of the cache; and where the last one ends.
+std::vector<uint64_t> StageEmitter::lane_state_offsets() const {
   const llvm::DataLayout& layout = f_.module.getDataLayout();
-  std::vector<Value*> out;
-  uint64_t offset = 0;
+  std::vector<uint64_t> out = {0};
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    out.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), states, offset));
-    offset += llvm::alignTo(layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue(), kLineBytes);
+    const uint64_t bytes = layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue();
+    out.push_back(out.back() + llvm::alignTo(bytes, kLineBytes));
   }
   return out;
 }
 
-uint64_t StageEmitter::lane_state_bytes() const {
-  const llvm::DataLayout& layout = f_.module.getDataLayout();
-  uint64_t bytes = 0;
+std::vector<Value*> StageEmitter::lane_state_places(Value* states) const {
+  const std::vector<uint64_t> offsets = lane_state_offsets();
+  std::vector<Value*> out;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    bytes += llvm::alignTo(layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue(), kLineBytes);
+    out.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), states, offsets[k]));
   }
-  return bytes;
+  return out;
 }
+
+uint64_t StageEmitter::lane_state_bytes() const { return lane_state_offsets().back(); }
 
 std::vector<Value*> StageEmitter::load_lane_states(Value* states) {
   std::vector<Value*> out = lane_state_places(states);

@@ -24,6 +24,7 @@ class StageEmitter {
   void emit_level(int level);
   Value* lines_leave_cache(Value* rows);
   void emit_loop(int level);
+  std::vector<uint64_t> lane_state_offsets() const;
   std::vector<Value*> lane_state_places(Value* states) const;
   std::vector<Value*> load_lane_states(Value* states);
   void store_lane_states(Value* states, llvm::ArrayRef<Value*> values);
