@@ -140,10 +140,15 @@ void require_in_bounds(const kernel::KernelProgram& kernels, const std::string& 
   (void)run_kernels_of(file, kernels, inputs);
 }
 
-std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& program, const Signature& signature) {
-  Progress progress(str("compiling ", command.file));
+Options options_of(const RunCommand& command) {
   Options options = command.compile.options();
   options.threads = command.threads;
+  return options;
+}
+
+std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& program, const Signature& signature) {
+  Progress progress(str("compiling ", command.file));
+  Options options = options_of(command);
   const auto is_named = [&](const Backend& backend) { return backend.name == command.evaluator; };
   if (std::ranges::any_of(backends(), is_named)) options.backend = command.evaluator;
   const Backend& backend = backend_of(options);
@@ -192,7 +197,7 @@ std::string profile_name(const std::string& file, const Program& program, std::s
 
 explain::Profile profile_of(const RunCommand& command, const ProgramFile& file, const Signature& signature) {
   Progress progress(str("compiling ", command.file));
-  Options options = command.compile.options();
+  Options options = options_of(command);
   options.time_steps = true;
   require_clocks(command.file, backend_of(options).name);
   return std::visit(
