@@ -325,7 +325,7 @@ class Program:
     def require_clocks(self, name: str) -> None:
         """Raises where code of its backend has no clocks around its steps."""
 
-    def profile(self, name: str, calls: int, seconds: float, bandwidth: float, notes: dict) -> dict:
+    def profile(self, name: str, calls: int, seconds: float, least: float, bandwidth: float, notes: dict) -> dict:
         """
         What the steps have taken in `calls` calls, of a program that was compiled with `time_steps`.
         """

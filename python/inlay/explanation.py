@@ -41,6 +41,7 @@ class Step:
     loops: list  # the points of its loop nests: "85", "n x m"
     bytes_read: int | str  # of memory, in one pass
     bytes_written: int | str
+    flops: int | str | None  # operations on floating-point numbers, in one pass; None: not known
     origins: list
     lines: str  # of the user's source, those of most origins: "model.py:7, 12"
     depth: int

@@ -1,7 +1,8 @@
-"""What the steps of a function take: time, bytes, and how near to the memory's bandwidth they come."""
+"""What the steps of a function take: time, bytes and operations, and how near to the memory's bandwidth they come."""
 
 import copy
 import json
+import math
 import time
 from dataclasses import asdict, dataclass, field
 
@@ -18,9 +19,10 @@ class Row:
     `inlay.explain(f).steps`; and `note`, what its formula does not say: that a host call runs as Python, what is copied
     and why.
 
-    `bytes_read` and `bytes_written` are of all its passes, at the sizes of the arguments; where they depend on what a
-    loop finds anew in each pass, they are text, of one pass. `bandwidth` is their sum over the seconds, in GB/s, and
-    `share_of_bandwidth` its share of what this machine's memory has: None where no bytes are known or moved.
+    `bytes_read`, `bytes_written` and `flops`, operations on floating-point numbers (None: not known), are of all its
+    passes, at the sizes of the arguments; where they depend on what a loop finds anew in each pass, they are text, of
+    one pass. `bandwidth` is the sum of the bytes over the seconds, in GB/s, `share_of_bandwidth` its share of what this
+    machine's memory has, and `flop_rate` the operations over the seconds, in GFlop/s: None where none are known.
     """
 
     kind: str
@@ -38,8 +40,10 @@ class Row:
     passes: float  # how often a call runs it: in a loop once per pass
     bytes_read: int | str
     bytes_written: int | str
+    flops: int | str | None
     bandwidth: float | None
     share_of_bandwidth: float | None
+    flop_rate: float | None
     share: float  # of the call's time
 
 
@@ -51,7 +55,8 @@ class Profile:
     rows: list  # in the order of running
     calls: int
     total: float  # seconds of a call from Python, the mean
-    outside: float  # of these, the seconds outside of all steps: the call itself, its results' memory, the clocks
+    least: float  # of the quickest call
+    outside: float  # of the mean, the seconds outside of all steps: the call itself, its results' memory, the clocks
     bandwidth: float  # GB/s of this machine's memory, of one thread that reads two arrays and writes a third
     text: str = field(repr=False)  # the table
 
@@ -96,11 +101,11 @@ def profile(fn, /, *args, **kwargs):
     def arguments():
         return copy.deepcopy(given) if overwrites or "out" in kwargs else given
 
-    program, calls, seconds = _measured(timed, arguments, program_now)
+    program, calls, seconds, least = _measured(timed, arguments, program_now)
     peak = machine_bandwidth()
-    said = program.profile(made.name, calls, seconds, peak, screen.PLAIN_KINDS)
+    said = program.profile(made.name, calls, seconds, least, peak, screen.PLAIN_KINDS)
     rows = [Row(**row) for row in said["rows"]]
-    return Profile(made.name, rows, calls, seconds / calls, said["outside"], peak, said["text"])
+    return Profile(made.name, rows, calls, seconds / calls, least, said["outside"], peak, said["text"])
 
 
 def _timed(fn, name):
@@ -120,20 +125,20 @@ def _timed(fn, name):
 
 
 def _measured(timed, arguments, program_now):
-    """The program, which knows the times of its steps, how many calls were made, and their seconds. The first call is
-    none of them: it meets memory that nobody has touched."""
+    """The program, which knows the times of its steps, how many calls were made, their seconds, and those of the quickest. The
+    first call is none of them: it meets memory that nobody has touched."""
     while True:
         args, kwargs = arguments()
         timed(*args, **kwargs)
         program = program_now()
         program.clear_step_times()
-        calls, seconds = 0, 0.0
+        calls, seconds, least = 0, 0.0, math.inf
         until = time.perf_counter() + _SECONDS
         while calls < _LEAST_CALLS or time.perf_counter() < until:
             args, kwargs = arguments()
             begin = time.perf_counter()
             timed(*args, **kwargs)
-            seconds += time.perf_counter() - begin
-            calls += 1
+            took = time.perf_counter() - begin
+            seconds, least, calls = seconds + took, min(least, took), calls + 1
         if program_now() is program:  # else a call has compiled it once more, with sizes that it found
-            return program, calls, seconds
+            return program, calls, seconds, least

@@ -229,12 +229,12 @@ void bind_facts(nb::class_<Compiled>& program) {
           "Raises where code of its backend has no clocks around its steps.")
       .def(
           "profile",
-          [](const Compiled& c, const std::string& name, int64_t calls, double seconds, double bandwidth,
+          [](const Compiled& c, const std::string& name, int64_t calls, double seconds, double least, double bandwidth,
              nb::dict notes) {
             if (!c.step_times) throw Error(ErrorCode::unsupported, {}, str(name, " is not compiled to tell its times"));
-            return profile(c.program(), *c.bound, *c.step_times, name, calls, seconds, bandwidth, notes);
+            return profile(c.program(), *c.bound, *c.step_times, name, {calls, seconds, least}, bandwidth, notes);
           },
-          "name"_a, "calls"_a, "seconds"_a, "bandwidth"_a, "notes"_a,
+          "name"_a, "calls"_a, "seconds"_a, "least"_a, "bandwidth"_a, "notes"_a,
           "What the steps have taken in `calls` calls, of a program that was compiled with `time_steps`.")
       .def_prop_ro("donated", donated, "Of each argument, whether a call may overwrite it.")
       .def_prop_ro("storage_names", storage_names, "Of the working memory, as planners get them.")

@@ -109,6 +109,7 @@ nb::list step_list(const EmittedProgram& p, const BoundProgram& bound) {
     d["loops"] = list_of(step.loops);
     d["bytes_read"] = size_or_text(step.read_bytes, p.kernels);
     d["bytes_written"] = size_or_text(step.written_bytes, p.kernels);
+    d["flops"] = step.flops ? size_or_text(*step.flops, p.kernels) : nb::none();
     const std::vector<std::string> found = origins.of(id);
     d["origins"] = list_of(found);
     d["lines"] = source_lines(found);

@@ -7,7 +7,6 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include "compiler/profile.h"
 #include "interrupt.h"
 
 namespace nb = nanobind;
@@ -39,8 +38,10 @@ nb::dict row_dict(const explain::ProfileRow& row, const explain::Profile& profil
   d["passes"] = passes_of(row);
   d["bytes_read"] = row.read_bytes;
   d["bytes_written"] = row.written_bytes;
+  d["flops"] = row.flops;
   d["bandwidth"] = bandwidth;
   d["share_of_bandwidth"] = bandwidth ? nb::cast(*bandwidth / profile.bandwidth) : nb::none();
+  d["flop_rate"] = row.flop_rate();
   d["share"] = row.seconds / profile.total;
   return d;
 }
@@ -48,8 +49,8 @@ nb::dict row_dict(const explain::ProfileRow& row, const explain::Profile& profil
 }  // namespace
 
 nb::dict profile(const EmittedProgram& program, const BoundProgram& bound, const runtime::StepTimes& times,
-                 const std::string& name, int64_t calls, double seconds, double bandwidth, nb::dict notes) {
-  explain::Profile made = profile_of(program, times, name, calls, seconds);
+                 const std::string& name, const CallTimes& calls, double bandwidth, nb::dict notes) {
+  explain::Profile made = profile_of(program, times, name, calls);
   made.bandwidth = bandwidth;
   nb::list rows;
   for (explain::ProfileRow& row : made.rows) {

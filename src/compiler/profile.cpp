@@ -136,10 +136,11 @@ void require_clocks(std::string_view function, std::string_view backend) {
       .help("the backend \"llvm\" has them");
 }
 
-explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& times, std::string name, int64_t calls,
-                            double seconds) {
-  const auto number = static_cast<double>(calls);
-  explain::Profile out = {.name = std::move(name), .calls = calls, .total = seconds / number};
+explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& times, std::string name,
+                            const CallTimes& calls) {
+  const auto number = static_cast<double>(calls.calls);
+  explain::Profile out = {
+      .name = std::move(name), .calls = calls.calls, .total = calls.seconds / number, .least = calls.least};
   const std::vector<runtime::StepTimes::Row> rows = times.rows();
   const Amounts amounts(program.kernels, times);
   const Origins origins(program);
@@ -156,6 +157,7 @@ explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& ti
     row.passes = static_cast<double>(rows[id.index].passes) / number;
     row.read_bytes = amounts.of(step.read_bytes, row.passes);
     row.written_bytes = amounts.of(step.written_bytes, row.passes);
+    if (step.flops) row.flops = amounts.of(*step.flops, row.passes);
     row.summary = std::move(step);
     out.rows.push_back(std::move(row));
   }

@@ -19,9 +19,16 @@ inline constexpr int64_t kLeastProfiledCalls = 3;
 /// Throws Error(unsupported) where the code of `backend` has no clocks. `function`: what was compiled, for the error.
 void require_clocks(std::string_view function, std::string_view backend);
 
-/// `times`: of these calls alone, at the sizes of the last. `seconds`: of all of them together, from outside.
-explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& times, std::string name, int64_t calls,
-                            double seconds);
+/// What calls take from outside.
+struct CallTimes {
+  int64_t calls = 0;
+  double seconds = 0;  // all together
+  double least = 0;    // of the quickest
+};
+
+/// `times`: of these calls alone, at the sizes of the last.
+explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& times, std::string name,
+                            const CallTimes& calls);
 
 /// Returns the GB/s (10^9 bytes) that one thread of this machine moves to and from memory: the best of some runs of
 /// b + a*c on arrays that no cache holds, by inlay's own code. Measured when it is first asked for, once in a process.

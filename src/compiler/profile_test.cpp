@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 explain::Profile of_calls(const Lowered& program, const runtime::StepTimes& times, int64_t calls) {
-  return profile_of(program, times, "f", calls, /*seconds=*/1);
+  return profile_of(program, times, "f", {.calls = calls, .seconds = 1, .least = 0.25});
 }
 
 TEST(Profile, IsTheMeanOfTheCalls) {
@@ -31,6 +31,7 @@ TEST(Profile, IsTheMeanOfTheCalls) {
   const explain::Profile profile = of_calls(program, times, 2);
   ASSERT_EQ(profile.rows.size(), 2u);
   EXPECT_EQ(profile.total, 0.5);
+  EXPECT_EQ(profile.least, 0.25);
   const explain::ProfileRow &sum = profile.rows[0], &quotient = profile.rows[1];
   EXPECT_THAT(sum.summary.formulas, ElementsAre("s = sum(x)"));
   EXPECT_EQ(sum.lines, "f.inlay:2");
@@ -40,6 +41,8 @@ TEST(Profile, IsTheMeanOfTheCalls) {
   EXPECT_EQ(sum.read_bytes, explain::Amount(int64_t{8000}));
   EXPECT_EQ(quotient.read_bytes, explain::Amount(int64_t{240}));
   EXPECT_EQ(quotient.written_bytes, explain::Amount(int64_t{240}));
+  EXPECT_EQ(sum.flops, explain::Amount(int64_t{1000}));
+  EXPECT_EQ(quotient.flops, explain::Amount(int64_t{30}));
 }
 
 TEST(Profile, CountsThePassesOfALoop) {
@@ -57,10 +60,13 @@ TEST(Profile, CountsThePassesOfALoop) {
   }
   times.add(rows);
   times.set_sizes(std::vector<int64_t>{10});
-  for (const explain::ProfileRow& row : of_calls(program, times, 1).rows) {
-    if (row.summary.kind != "kernel") continue;
-    EXPECT_EQ(row.read_bytes, explain::Amount(int64_t{7 * 80}));
-  }
+  const explain::Profile profile = of_calls(program, times, 1);
+  const auto row = std::ranges::find(profile.rows, std::vector<std::string>{"e = exp(r)"},
+                                     [](const explain::ProfileRow& r) { return r.summary.formulas; });
+  ASSERT_NE(row, profile.rows.end());
+  EXPECT_EQ(row->passes, 7);
+  EXPECT_EQ(row->read_bytes, explain::Amount(int64_t{7 * 80}));
+  EXPECT_EQ(row->flops, explain::Amount(int64_t{7 * 10}));
 }
 
 TEST(Profile, NamesCopies) {

@@ -15,7 +15,7 @@ namespace inlay::explain {
 namespace {
 
 constexpr std::size_t kMostRows = 30;
-constexpr std::size_t kLeastOfCall = 15;  // characters, with the brackets round a note
+constexpr std::size_t kLeastOfCall = 12;  // characters
 
 std::string three_digits(double number) { return fixed_text(number, number >= 100 ? 0 : number >= 10 ? 1 : 2); }
 
@@ -64,9 +64,15 @@ void add_with_note(const std::string& telling, const std::string& note, std::vec
 /// What the step is and computes, and from which lines, as much of it as fits before these.
 std::string step_cell(const ProfileRow& row, std::size_t room) {
   const kernel::StepSummary& step = row.summary;
-  const bool has_place = !row.lines.empty() && characters_in(row.lines) < room / 2;
-  const std::string where = has_place ? str("  [", row.lines, "]") : "";
+  const std::string note = row.note.empty() ? "" : str(" (", row.note, ")");
+  // That it runs as Python says more of a call than its operands and its lines.
+  const bool is_host = step.kind == "host call" || step.kind == "draw";
+  const std::size_t needed = is_host ? kLeastOfCall + characters_in(note) : room / 2;
+  std::string where = row.lines.empty() ? "" : str("  [", row.lines, "]");
+  if (characters_in(where) + needed > room) where.clear();
   const std::size_t left = room - std::min(room, characters_in(where));
+  if (is_host && !step.formulas.empty())
+    return cut(step.formulas[0], left - std::min(left, characters_in(note))) + note + where;
   const std::string title = step.title.empty() ? "" : step.title + ": ";
   const std::string makes = step.makes.empty() ? step.title : str(title, "makes ", join(step.makes, ", "));
   const bool has_formula = step.formulas.size() == 1 && step.kind != "numbers";
@@ -75,10 +81,6 @@ std::string step_cell(const ProfileRow& row, std::size_t room) {
   if (!has_formula || step.kind == "kernel") add_with_note(makes, row.note, tellings);
   const auto fits = [&](const std::string& telling) { return characters_in(telling) <= left; };
   const auto shown = std::ranges::find_if(tellings, fits);
-  // That it runs as Python says more of a call than its operands.
-  const bool is_host = step.kind == "host call" || step.kind == "draw";
-  if (is_host && shown != tellings.begin() && !row.note.empty() && row.note.size() + kLeastOfCall < left)
-    return str(cut(tellings.back(), left - row.note.size() - 3), " (", row.note, ")", where);
   return cut(shown == tellings.end() ? tellings.back() : *shown, left) + where;
 }
 
@@ -91,8 +93,7 @@ struct Column {
 std::vector<Column> columns_of(const Profile& profile) {
   const auto share = [&](const ProfileRow& row) { return percent(row.seconds / profile.total, 1); };
   const auto time = [](const ProfileRow& row) { return time_text(row.seconds); };
-  const auto least = [](const ProfileRow& row) { return time_text(row.least_seconds); };
-  std::vector<Column> out = {{"share", share}, {"time", time}, {"least", least}};
+  std::vector<Column> out = {{"share", share}, {"time", time}};
   if (std::ranges::any_of(profile.rows, [](const ProfileRow& row) { return row.passes != 1; }))
     out.push_back({"passes", [](const ProfileRow& row) { return passes_text(row.passes); }});
   out.push_back({"reads", [](const ProfileRow& row) { return bytes_cell(row.read_bytes); }});
@@ -105,6 +106,11 @@ std::vector<Column> columns_of(const Profile& profile) {
                    const auto bandwidth = row.bandwidth();
                    return bandwidth ? percent(*bandwidth / profile.bandwidth, 0) : "";
                  }});
+  if (std::ranges::any_of(profile.rows, [](const ProfileRow& row) { return row.flop_rate().has_value(); }))
+    out.push_back({"GFlop/s", [](const ProfileRow& row) {
+                     const auto rate = row.flop_rate();
+                     return rate ? three_digits(*rate) : "";
+                   }});
   return out;
 }
 
@@ -147,6 +153,12 @@ std::optional<double> ProfileRow::bandwidth() const {
   return static_cast<double>(*read + *written) / seconds / 1e9;
 }
 
+std::optional<double> ProfileRow::flop_rate() const {
+  const auto* count = flops ? std::get_if<int64_t>(&*flops) : nullptr;
+  if (count == nullptr || *count == 0 || seconds <= 0) return std::nullopt;
+  return static_cast<double>(*count) / seconds / 1e9;
+}
+
 double Profile::outside() const {
   const auto add = [](double sum, const ProfileRow& row) { return sum + row.seconds; };
   return total - std::accumulate(rows.begin(), rows.end(), 0.0, add);
@@ -167,10 +179,11 @@ std::string short_bytes_text(int64_t bytes) {
 
 std::string table(const Profile& profile, std::size_t width) {
   const std::string calls = counted(static_cast<std::size_t>(profile.calls), "call");
-  const std::string out = str(cut(profile.name, width), "\n", time_text(profile.total), " a call, of ", calls, ": ",
-                              time_text(profile.total - profile.outside()), " in steps, ", time_text(profile.outside()),
-                              " outside of them\none thread moves ", fixed_text(profile.bandwidth, 1),
-                              " GB/s to and from this machine's memory\n");
+  const std::string out =
+      str(cut(profile.name, width), "\n", time_text(profile.total), " a call, ", time_text(profile.least),
+          " at least, of ", calls, ": ", time_text(profile.total - profile.outside()), " in steps, ",
+          time_text(profile.outside()), " outside of them\none thread moves ", fixed_text(profile.bandwidth, 1),
+          " GB/s to and from this machine's memory\n");
   return profile.rows.empty() ? out : out + rows_text(profile, width);
 }
 

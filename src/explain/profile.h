@@ -26,9 +26,12 @@ struct ProfileRow {
   double least_seconds = 0;          // of those calls that ran it
   double passes = 0;                 // how often a call runs it: in a loop once per pass
   Amount read_bytes, written_bytes;
+  std::optional<Amount> flops;  // kernel/flops.h; nothing: not known
 
   /// Bytes over seconds, in GB/s (10^9 bytes); nothing where no bytes are known or moved.
   std::optional<double> bandwidth() const;
+  /// Operations over seconds, in GFlop/s; nothing where none are known.
+  std::optional<double> flop_rate() const;
 };
 
 /// "3200 bytes", "15 MiB": whole up to 10 KiB, where sizes of values are still told apart by their bytes.
@@ -39,6 +42,7 @@ struct Profile {
   std::vector<ProfileRow> rows;  // in the order of running
   int64_t calls = 0;
   double total = 0;      // seconds of a call, the mean
+  double least = 0;      // of the quickest call
   double bandwidth = 0;  // GB/s of this machine's memory, of one thread
 
   /// Of `total` the seconds outside of all steps.

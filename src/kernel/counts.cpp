@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/flops.h"
+
 namespace inlay::kernel {
 namespace {
 
@@ -59,6 +61,7 @@ class Counter {
     ++counts.kernels;
     for (const KernelOutput& output : kernel.outputs) add(output);
     for (const Stage& stage : kernel.stages) add(kernel, stage);
+    counts.flops = counts.flops + flops(kernel);
   }
   void operator()(const LibraryCall&) { ++counts.library_calls; }
   void operator()(const HostCall&) { ++counts.host_calls; }

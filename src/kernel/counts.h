@@ -18,6 +18,7 @@ struct KernelCounts {
   /// `fill` start writes its buffer. A `copy` start counts nothing: only the plan knows whether bytes move.
   Dim reads, writes;
   Dim read_bytes, written_bytes;  // of the same elements
+  Dim flops;                      // of kernels (kernel/flops.h)
   /// How many points a vector of 64 bytes holds in the narrowest loop, by the widest element that changes from point to
   /// point, and at most the points there are. 0 without a loop.
   int width = 0;

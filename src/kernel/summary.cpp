@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernel/counts.h"
+#include "kernel/flops.h"
 #include "kernel/formula.h"
 #include "kernel/live.h"
 #include "kernel/visit.h"
@@ -55,7 +56,8 @@ class Summarizer {
                        .name = kernel.name.empty() ? "" : "@" + kernel.name,
                        .formulas = formulas(words_, kernel),
                        .read_bytes = counts.read_bytes,
-                       .written_bytes = counts.written_bytes};
+                       .written_bytes = counts.written_bytes,
+                       .flops = flops(kernel)};
     for (const KernelOutput& output : kernel.outputs) {
       if (output.start.kind != Start::Kind::copy || output.is_local || output.start.elided) continue;
       const Dim bytes = size_bytes(program_.buffers[output.buffer]);
@@ -120,7 +122,8 @@ class Summarizer {
     StepSummary out = {.kind = "library call",
                        .name = std::string(facts(call.op).name),
                        .formulas = {str(list(call.results, signature.results), " = ", facts(call.op).name, "(",
-                                        list(call.operands, signature.operands), ")")}};
+                                        list(call.operands, signature.operands), ")")},
+                       .flops = flops(program_, call)};
     const auto bytes = [&](const CallArray& array, const CoreAxes& axes) {
       return product(library_extents(call.op, axes, call.sizes)) * size_bytes(program_.buffers[array.buffer].dtype);
     };
@@ -163,7 +166,8 @@ class Summarizer {
             .makes = {name(copy.destination)},
             .formulas = {str(name(copy.destination), " = ", name(copy.source))},
             .read_bytes = bytes,
-            .written_bytes = bytes};
+            .written_bytes = bytes,
+            .flops = Dim(0)};
   }
 
   StepSummary of(const LoopBegin& loop) const {

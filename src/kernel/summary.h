@@ -5,6 +5,7 @@
 // The text form of a kernel is exact and long. Here a kernel is the formulas of what it writes, with the user's names:
 // `theta_grad = (y - mu)/sigma`. A value that is used twice gets a name first (`t1 = ...`), a scalar of few operations
 // is shown where it is read, and checks and starts from zero are left out.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct StepSummary {
   std::vector<std::string> loops;     // "85", "n x m": the points of each loop nest, each once
   bool returns = false;               // does it write a result of the call?
   Dim read_bytes, written_bytes;      // of memory, in one iteration
+  std::optional<Dim> flops;           // in one iteration (kernel/flops.h); nothing: not known
   int depth = 0;                      // how many loops and conditions contain it
 };
 

@@ -42,6 +42,7 @@ TEST(Summary, WhatAPlanMakesNeedlessMovesNoBytes) {
     }
   })";
   const StepSummary copied = summaries_of(kUpdate)[0];
+  EXPECT_EQ(copied.flops, Dim(0));
   EXPECT_THAT(copied.formulas, ElementsAre("y = x", "y[:2] = v", "y[6:] = x[6:]"));
   EXPECT_EQ(copied.read_bytes, 64 + 32);
   EXPECT_EQ(copied.written_bytes, 64 + 32);

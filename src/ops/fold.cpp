@@ -14,7 +14,7 @@ std::string_view text_name(std::string_view name) {
 }
 
 std::vector<FoldFacts> read_rows() {
-  std::vector<FoldFacts> rows = {{"none", "", {}, 0}};
+  std::vector<FoldFacts> rows = {{"none", "", {}, 0, 0}};
   const auto state = [&](std::string_view name, FoldState::Class dtype, Combine combine, bool is_stored,
                          std::string_view lift, std::string_view merge) {
     FoldFacts& row = rows.back();
@@ -22,7 +22,7 @@ std::vector<FoldFacts> read_rows() {
     row.states.push_back({text_name(name), dtype, combine, is_stored, parse_expression(lift), parse_expression(merge)});
     row.num_stored += is_stored ? 1 : 0;
   };
-#define FOLD(name, formula) rows.push_back({text_name(#name), formula, {}, 0});
+#define FOLD(name, flops, formula) rows.push_back({text_name(#name), formula, {}, 0, flops});
 #define STATE(name, dtype, combine, lift, merge) \
   state(#name, FoldState::Class::dtype, Combine::combine, true, lift, merge);
 #define HIDDEN(name, dtype, combine, lift, merge) \
@@ -73,7 +73,7 @@ std::size_t FoldFacts::num_operands() const {
 
 std::span<const Fold> all_folds() {
   static constexpr std::array kAll = {
-#define FOLD(name, formula) Fold::name,
+#define FOLD(name, flops, formula) Fold::name,
 #define STATE(name, dtype, combine, lift, merge)
 #define HIDDEN(name, dtype, combine, lift, merge)
 #include "ops/folds.def"

@@ -12,7 +12,7 @@ namespace inlay {
 
 enum class Fold : uint8_t {
   none,  // what is there counts no more: no fold
-#define FOLD(name, formula) name,
+#define FOLD(name, flops, formula) name,
 #define STATE(name, dtype, combine, lift, merge)
 #define HIDDEN(name, dtype, combine, lift, merge)
 #include "ops/folds.def"
@@ -37,6 +37,7 @@ struct FoldFacts {
   std::string_view formula;       // {0}: what the last stored state folds
   std::vector<FoldState> states;  // those that are stored come first
   std::size_t num_stored;
+  int flops;                         // of a point, in all states
   std::size_t num_operands() const;  // what a point has: one for each stored state that does not count points
   bool has_hidden() const { return num_stored < states.size(); }
   bool has_one_state() const { return states.size() == 1; }

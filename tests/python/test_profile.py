@@ -58,18 +58,20 @@ def test_rows_of_two_kernels():
     assert (total.makes, total.computes, total.loops) == (["s"], ["s = sum(x)"], ["n"])
     assert (divide.makes, divide.lines) == (["y"], "<text>:4")
     assert moved(total) == (1, 8000, 0) and moved(divide) == (1, 240, 240)
+    assert (total.flops, divide.flops) == (1000, 30)
     at_other_sizes = kernels(inlay.profile(f, np.ones(7), np.ones(2)))
     assert [moved(row) for row in at_other_sizes] == [(1, 56, 0), (1, 16, 16)]
 
 
 def test_numbers_of_a_profile_fit_together():
     p = inlay.profile(inlay.compile(SCALE), np.ones(1000), b=np.ones(300))
-    assert p.calls == 3 and p.name == TYPE
+    assert p.calls == 3 and p.name == TYPE and 0 < p.least <= p.total
     assert math.isclose(p.outside + sum(row.seconds for row in p.rows), p.total)
     for row in kernels(p):
         assert 0 < row.seconds < p.total and row.share == row.seconds / p.total and row.least_seconds > 0
         assert math.isclose(row.bandwidth, (row.bytes_read + row.bytes_written) / row.seconds / 1e9)
         assert row.share_of_bandwidth == row.bandwidth / p.bandwidth
+        assert math.isclose(row.flop_rate, row.flops / row.seconds / 1e9)
     assert p.bandwidth > 0
     assert p.bandwidth == inlay.profile(inlay.compile(UPDATE), np.ones(3), np.ones(2)).bandwidth  # measured once
 
@@ -83,7 +85,7 @@ def test_calls_last_as_long_as_they_are_to(monkeypatch):
     assert inlay.profile(f, np.ones(3), np.ones(3)).calls == 3
     monkeypatch.setattr(profiling, "_SECONDS", 2.0)
     p = inlay.profile(f, np.ones(3), np.ones(3))
-    assert p.calls == 12 and p.total == 1 / 16
+    assert p.calls == 12 and p.total == p.least == 1 / 16
 
 
 def test_rows_are_the_steps_of_explain():
@@ -94,6 +96,8 @@ def test_rows_are_the_steps_of_explain():
     assert [(r.kind, r.name, r.makes, r.computes, r.lines) for r in p.rows] == steps
     by_name = {row.name: row for row in p.rows}
     assert moved(by_name["cholesky"]) == (1, 200, 200) and moved(by_name["sort"]) == (1, 40, 40)
+    assert [by_name[name].flops for name in ("cholesky", "sort")] == [125 // 3, 0]
+    assert by_name["sort"].flop_rate is None
 
 
 def test_it_is_compiled_as_the_function_was():
@@ -171,6 +175,7 @@ def test_sizes_that_are_found_while_it_runs():
     g = pytensor.function([v], sums, mode="INLAY")
     (row,) = [row for row in kernels(inlay.profile(g, POINTS)) if row.depth]
     assert row.passes == 19 and row.bytes_read.startswith("8*") and row.bandwidth is row.share_of_bandwidth is None
+    assert isinstance(row.flops, str) and row.flop_rate is None
 
 
 def test_a_branch_that_is_not_taken_moves_nothing():
@@ -204,6 +209,7 @@ def test_a_host_call_is_called_as_often():
     call, kernel = p.rows
     assert (call.kind, kernel.kind) == ("host call", "kernel")
     assert (call.note, kernel.note) == ("host call, runs as Python", "") and f"({call.note})" in str(p)
+    assert (call.flops, kernel.flops) == (None, 5)
     assert moved(call) == (1, 80, 40) and moved(kernel) == (1, 40, 40)
 
 
@@ -324,9 +330,9 @@ def test_what_pymc_wraps():
 def test_the_table():
     p = inlay.profile(inlay.compile(SCALE), np.ones(1000), np.ones(1000))
     name, times, bandwidth, empty, head, *rows = str(p).splitlines()
-    assert name == p.name and " a call, of 3 calls: " in times and " outside of them" in times and empty == ""
+    assert name == p.name and " a call, " in times and " at least, of 3 calls: " in times and " outside of them" in times and empty == ""
     assert bandwidth.startswith("one thread moves ") and bandwidth.endswith(" GB/s to and from this machine's memory")
-    assert head.split() == ["share", "time", "least", "reads", "writes", "GB/s", "of", "peak", "step"]
+    assert head.split() == ["share", "time", "reads", "writes", "GB/s", "of", "peak", "GFlop/s", "step"]
     assert len(rows) == len(p.rows) and all(len(line) == len(line.rstrip()) for line in rows)
     shares = [float(line.split()[0]) for line in rows]
     assert shares == sorted(shares, reverse=True)

@@ -104,6 +104,7 @@ def test_steps_are_data():
     assert (step.kind, step.name, step.makes, step.loops) == ("kernel", "@k0", ["e", "s"], ["n x m"])
     assert step.computes == ["e = exp(x)", "s = sum(e)"]
     assert (step.bytes_read, step.bytes_written) == ("8*n*m", "16*n + 8*n*m")  # the sums begin with 0
+    assert (step.title, step.flops) == ("@k0 over n x m", "2*n*m")
     assert "@k0 over n x m: makes e, s; reads 8*n*m bytes, writes 16*n + 8*n*m bytes  [rows.inlay:2, 3]" in str(e)
     assert e.to_dict()["steps"][0]["computes"] == step.computes
 

@@ -1,7 +1,8 @@
 #include "profiled_run.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -108,14 +109,15 @@ explain::Profile run_profiled(const Program& program, std::string name, std::spa
   runtime::StepTimes times(program.kernels.steps.size());
   run.call(times);
   times.clear();
-  int64_t calls = 0;
-  double seconds = 0;
+  CallTimes calls = {.least = std::numeric_limits<double>::infinity()};
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(kProfiledSeconds);
-  while (calls < kLeastProfiledCalls || std::chrono::steady_clock::now() < until) {
-    seconds += run.call(times);
-    ++calls;
+  while (calls.calls < kLeastProfiledCalls || std::chrono::steady_clock::now() < until) {
+    const double seconds = run.call(times);
+    calls.seconds += seconds;
+    calls.least = std::min(calls.least, seconds);
+    ++calls.calls;
   }
-  explain::Profile profile = profile_of(program, times, std::move(name), calls, seconds);
+  explain::Profile profile = profile_of(program, times, std::move(name), calls);
   profile.bandwidth = machine_bandwidth();
   return profile;
 }

@@ -64,6 +64,7 @@ std::string count_text(const Lowered& compiled, std::string_view wanted, std::sp
       {"width", std::to_string(counts.width)},
       {"reads", text(counts.reads)},
       {"writes", text(counts.writes)},
+      {"flops", text(counts.flops)},
       {"copies", std::to_string(plan.sharing.copies.size())},
       {"arena_bytes", sizes_known ? std::to_string(arena_bytes(plan, sizes)) : "?"},
       {"library_calls", std::to_string(counts.library_calls)},
