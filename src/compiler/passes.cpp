@@ -20,6 +20,7 @@
 #include "rewrite/simplify.h"
 #include "transform/choose_locals.h"
 #include "transform/drop_dead_buffers.h"
+#include "transform/hoist_numbers.h"
 #include "transform/join_regions.h"
 #include "transform/join_whole_arrays.h"
 #include "transform/lay_temporaries.h"
@@ -99,6 +100,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"share-rows", "kernels that follow each other row by row are one", plain<transform::share_rows>, kFull},
     {"join-regions", "loops over regions of one buffer are one kernel", plain<transform::join_regions>, kFull},
     {"join-whole-arrays", "what goes on with a fold joins it", plain<transform::join_whole_arrays>, kFull},
+    {"hoist-numbers", "what is expensive is made in vectors over rows", plain<transform::hoist_numbers>, kFull},
     {"choose-locals", "what each outer point has for itself stays in the cache", plain<transform::choose_locals>,
      kFull},
     {"reuse-rows", "a row that two stages need is computed once", plain<transform::reuse_rows>, kFull},

@@ -18,8 +18,21 @@ using kernel::Subscript;
 
 namespace {
 
-/// More than a division or a root, one number at a time.
-bool is_expensive(const Statement& s) { return s.kind == Statement::Kind::op && facts(s.op).cost > kCostOfRoot; }
+/// Is there one stage that passes the points of rows, of no known number, beside others that have a number of each
+/// row?
+bool makes_numbers_of_short_rows(const Kernel& kernel) {
+  const auto passes_points = [](const Stage& stage) { return !stage.axes.empty(); };
+  const auto stage = std::ranges::find_if(kernel.stages, passes_points);
+  return kernel.stages.size() > 1 && std::ranges::count_if(kernel.stages, passes_points) == 1 &&
+         stage->axes.size() == 1 && !stage->axes[0].extent.is_constant();
+}
+
+/// Do the columns of a tile have one stage that passes rows, beside others that have a number of each column?
+bool passes_rows_once(const Kernel& kernel) {
+  const auto passes_rows = [](const Stage& stage) { return stage.tile_at > 0; };
+  const auto stage = std::ranges::find_if(kernel.stages, passes_rows);
+  return std::ranges::count_if(kernel.stages, passes_rows) == 1 && stage->tile_at == 1;
+}
 
 /// What each outer point of a kernel can have for itself.
 class Locals {
@@ -28,34 +41,6 @@ class Locals {
     for (const kernel::Buffer& buffer : program_.buffers) {
       if (buffer.view_of.valid()) num_users_[root_of(program_, buffer.view_of)] = 2;
     }
-  }
-
-  /// How many rows or columns to pass at a time; 1: rows by themselves. Rows by tiles where something expensive is made
-  /// once for each row, or all that is made of rows that may be short is made once for each.
-  static int64_t tile_of(const Kernel& kernel, const kernel::BackendCaps& caps) {
-    const auto is_expensive_alone = [](const Stage& stage) {
-      return stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
-    };
-    if (kernel.outer.empty()) return kernel.tile;
-    if (kernel.is_tiled()) return passes_rows_once(kernel) ? caps.wide_tile : kernel.tile;
-    if (makes_numbers_of_short_rows(kernel)) return caps.tile_of_numbers;
-    return std::ranges::any_of(kernel.stages, is_expensive_alone) ? caps.tile_of_rows : 1;
-  }
-
-  /// Is there one stage that passes the points of rows, of no known number, beside others that have a number of each
-  /// row?
-  static bool makes_numbers_of_short_rows(const Kernel& kernel) {
-    const auto passes_points = [](const Stage& stage) { return !stage.axes.empty(); };
-    const auto stage = std::ranges::find_if(kernel.stages, passes_points);
-    return kernel.stages.size() > 1 && std::ranges::count_if(kernel.stages, passes_points) == 1 &&
-           stage->axes.size() == 1 && !stage->axes[0].extent.is_constant();
-  }
-
-  /// Do the columns of a tile have one stage that passes rows, beside others that have a number of each column?
-  static bool passes_rows_once(const Kernel& kernel) {
-    const auto passes_rows = [](const Stage& stage) { return stage.tile_at > 0; };
-    const auto stage = std::ranges::find_if(kernel.stages, passes_rows);
-    return std::ranges::count_if(kernel.stages, passes_rows) == 1 && stage->tile_at == 1;
   }
 
   struct Found {
@@ -190,12 +175,24 @@ bool goes_on_with_fold(const Kernel& kernel) {
 
 }  // namespace
 
+bool is_expensive(const Statement& s) { return s.kind == Statement::Kind::op && facts(s.op).cost > kCostOfRoot; }
+
+int64_t tile_of(const Kernel& kernel, const kernel::BackendCaps& caps) {
+  const auto is_expensive_alone = [](const Stage& stage) {
+    return stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
+  };
+  if (kernel.outer.empty()) return kernel.tile;
+  if (kernel.is_tiled()) return passes_rows_once(kernel) ? caps.wide_tile : kernel.tile;
+  if (makes_numbers_of_short_rows(kernel)) return caps.tile_of_numbers;
+  return std::ranges::any_of(kernel.stages, is_expensive_alone) ? caps.tile_of_rows : 1;
+}
+
 KernelProgram choose_locals(KernelProgram program, LoopPassContext& context) {
   Locals locals(program);
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || (kernel->outer.empty() && !goes_on_with_fold(*kernel))) continue;
-    const int64_t tile = Locals::tile_of(*kernel, context.caps);
+    const int64_t tile = tile_of(*kernel, context.caps);
     if (tile != kernel->tile && context.fires()) kernel->tile = tile;
     for (const Locals::Together& together : locals.find(*kernel)) {
       if (!context.fires()) continue;
