@@ -30,6 +30,8 @@ constexpr std::size_t kMaxSearch = 256;
 // length of the kernel, and of a long program's almost all are in vain.
 constexpr int kMostVainOffers = 32;
 
+constexpr std::size_t kMostLoops = 32;  // of one kernel
+
 /// What only begins something, for a call that writes into it, has none.
 bool has_loops(const Kernel& kernel) { return !kernel.is_scalar() && !kernel.stages.empty(); }
 
@@ -336,6 +338,12 @@ void append(Kernel& first, Kernel second) {
     if (!listed) first.outputs.push_back(output);
   }
   for (Stage& stage : second.stages) first.stages.push_back(std::move(stage));
+}
+
+bool has_few_loops(const Kernel& first, const Kernel& second, WhyNot* why) {
+  const std::size_t loops = first.stages.size() + second.stages.size();
+  if (loops > kMostLoops && why) why->say({ApartFor::many_loops, {}, {}, static_cast<int64_t>(loops)});
+  return loops <= kMostLoops;
 }
 
 bool writes(const KernelProgram& program, const Kernel& kernel, BufferId buffer) {

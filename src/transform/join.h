@@ -39,6 +39,10 @@ bool would_join(const kernel::KernelProgram& program, const JoinRule& rule, kern
 /// Adds the stages of `second`, and its outputs that `first` does not have.
 void append(kernel::Kernel& first, kernel::Kernel second);
 
+/// Would one kernel for both have few enough loops? Generating the code of a kernel is superlinear in them, and so is
+/// joining more to it (a chain of 800 softmaxes, s: in one kernel 79, in 26 of them 12).
+bool has_few_loops(const kernel::Kernel& first, const kernel::Kernel& second, WhyNot* why);
+
 /// Has the kernel the bytes of `buffer` among its outputs?
 bool writes(const kernel::KernelProgram& program, const kernel::Kernel& kernel, kernel::BufferId buffer);
 

@@ -18,17 +18,13 @@ namespace {
 /// Kernel where both need the same data; loops over other data are not made stages because a number is handed on.
 class WholeArrays {
  public:
-  /// Of one kernel: generating its code is superlinear in them (a chain of 800 softmaxes, s: in one kernel 79, in 26 of
-  /// them 12). Loops over whole arrays read them from memory either way.
-  static constexpr std::size_t kMostLoops = 32;
-
   WholeArrays(const KernelProgram& program, const Kernel& first, const Kernel& second)
       : program_(program), first_(first), second_(second) {}
 
   bool fit(WhyNot* why) const {
     return all_hold(
         why, [&] { return are_whole(why); }, [&] { return same_points(why); }, [&] { return share_data(why); },
-        [&] { return are_few(why); });
+        [&] { return has_few_loops(first_, second_, why); });
   }
 
   bool may_follow(Between between, WhyNot* why) const {
@@ -63,12 +59,6 @@ class WholeArrays {
     const bool are_same = !all.empty() && same_in(first_) && same_in(second_);
     if (!are_same && why) why->say({ApartFor::other_axes});
     return are_same;
-  }
-
-  bool are_few(WhyNot* why) const {
-    const std::size_t loops = first_.stages.size() + second_.stages.size();
-    if (loops > kMostLoops && why) why->say({ApartFor::many_loops, {}, {}, static_cast<int64_t>(loops)});
-    return loops <= kMostLoops;
   }
 
   bool has_bytes(BufferId b) const {

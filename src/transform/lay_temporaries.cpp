@@ -1,6 +1,8 @@
 #include "transform/lay_temporaries.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <ranges>
@@ -8,6 +10,8 @@
 #include "kernel/visit.h"
 #include "transform/axis_strides.h"
 #include "transform/order_axes.h"
+#include "transform/share_rows.h"
+#include "transform/traffic.h"
 
 namespace inlay::transform {
 
@@ -19,6 +23,9 @@ using kernel::Statement;
 using kernel::Subscript;
 
 namespace {
+
+// Each round tries what the one before has left.
+constexpr int kMostRounds = 3;
 
 /// One loop alone writes it, at one place for each point, and loops alone read it.
 Movable find_movable(const KernelProgram& program) {
@@ -102,11 +109,16 @@ bool leaves_rows_to_share(const Stage& stage, const Statement& made, std::size_t
   return std::ranges::any_of(stage.statements, folds) && all_folds_vary(last) && std::ranges::any_of(axes, is_shared);
 }
 
-}  // namespace
+/// A buffer, and the order of its dims that suits the loop that makes it.
+struct Layout {
+  BufferId buffer;
+  std::vector<std::size_t> dims;
+};
 
-KernelProgram lay_temporaries(KernelProgram program, LoopPassContext& context) {
+std::vector<Layout> find_layouts(const KernelProgram& program) {
+  std::vector<Layout> out;
   const Movable movable = find_movable(program);
-  if (movable.empty()) return program;
+  if (movable.empty()) return out;
   for (const kernel::Step& step : program.steps) {
     const auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || !kernel->outer.empty()) continue;
@@ -118,10 +130,48 @@ KernelProgram lay_temporaries(KernelProgram program, LoopPassContext& context) {
       for (const Statement& s : stage.statements) {
         if (!makes_movable(s)) continue;
         const auto dims = dims_as_passed(s.map, order);
-        if (!dims || !leaves_rows_to_share(stage, s, order.back())) continue;
-        if (context.fires()) reorder_dims(program, s.buffer, *dims);
+        if (dims && leaves_rows_to_share(stage, s, order.back())) out.push_back({s.buffer, *dims});
       }
     }
+  }
+  return out;
+}
+
+/// With these layouts, what becomes of the program's loops?
+KernelProgram joined_with(const std::vector<Layout>& layouts, KernelProgram program, const Trial& trial) {
+  for (const Layout& layout : layouts) reorder_dims(program, layout.buffer, layout.dims);
+  return joined(trial, trial.run("order-axes", order_axes, std::move(program)));
+}
+
+/// Leaves the layouts that pay: with them one kernel does all with the temporary, and no more is moved than without. A
+/// whole array that another loop reads across no longer lies in the bytes of what that loop makes: it pays only where
+/// kernels are fewer for it, and less is moved.
+void keep_what_pays(std::vector<Layout>& layouts, const KernelProgram& program, const LoopPassContext& context) {
+  if (layouts.empty()) return;
+  const Trial trial(context);
+  std::array versions = {joined_with({}, program, trial), KernelProgram()};
+  for (int round = 0; round < kMostRounds; ++round) {
+    versions[1] = joined_with(layouts, program, trial);
+    const std::vector<TrafficByBuffer> traffic = traffic_by_part(versions);
+    const IdMap<BufferId, int> num_users = kernel::count_users(versions[1]);
+    const auto pays = [&](const Layout& layout) {
+      const Traffic &without = traffic[0][layout.buffer], &with = traffic[1][layout.buffer];
+      if (num_users[layout.buffer] == 1) return !without.is_less_than(with);
+      return with.kernels < without.kernels && with.moves_less_than(without);
+    };
+    if (std::erase_if(layouts, std::not_fn(pays)) == 0) return;  // what is left was tried without others
+    if (layouts.empty()) return;
+  }
+  layouts.clear();
+}
+
+}  // namespace
+
+KernelProgram lay_temporaries(KernelProgram program, LoopPassContext& context) {
+  std::vector<Layout> layouts = find_layouts(program);
+  keep_what_pays(layouts, program, context);
+  for (const Layout& layout : layouts) {
+    if (context.fires()) reorder_dims(program, layout.buffer, layout.dims);
   }
   return program;
 }

@@ -6,10 +6,12 @@
 #include <optional>
 #include <span>
 
-#include "transform/axis_strides.h"
 #include "transform/join.h"
+#include "transform/join_regions.h"
+#include "transform/join_whole_arrays.h"
 #include "transform/order_axes.h"
 #include "transform/stretched_rows.h"
+#include "transform/traffic.h"
 
 namespace inlay::transform {
 
@@ -39,7 +41,7 @@ class Neighbours {
     return all_hold(
         why_, [&] { return second_reads_first(); },
         [&] { return starts_can_be_earlier(program_, second_, std::array{&first_}, why_); },
-        [&] { return one_can_fail(); });
+        [&] { return one_can_fail(); }, [&] { return are_few_loops(); });
   }
 
   /// The most leading axes that both can share; 0: none. What has outer axes keeps them.
@@ -69,6 +71,8 @@ class Neighbours {
       return s.kind == Statement::Kind::load && writes(program_, first_, s.buffer);
     });
   }
+
+  bool are_few_loops() const { return has_few_loops(first_, second_, second_reads_array_of_first() ? why_ : nullptr); }
 
   /// Which of several mistakes is found must not depend on how loops are arranged.
   bool one_can_fail() const {
@@ -236,19 +240,16 @@ bool may_be_turned(const Kernel& kernel) {
          may_permute_axes(kernel.stages[0]);
 }
 
-/// The kernel, and where that may be, the kernel with each other axis in front of the others; one that uses up what
-/// vectors across rows have touched stays beside them.
-std::vector<Kernel> with_each_axis_in_front(const KernelProgram& program, const Kernel& kernel) {
+/// The kernel, and where that may be, the kernel with each other axis in front of the others.
+std::vector<Kernel> with_each_axis_in_front(const Kernel& kernel) {
   std::vector<Kernel> out{kernel};
   if (!may_be_turned(kernel)) return out;
-  const Stage& stage = kernel.stages[0];
-  const std::optional<std::size_t> of_lines = AxisStrides(program, stage).axis_of_lines(stage.axes.size() - 1);
-  for (std::size_t axis = 1; axis + 1 < stage.axes.size(); ++axis) {
-    if (axis == of_lines) continue;
-    std::vector<std::size_t> order(stage.axes.size());
+  const std::size_t num_axes = kernel.stages[0].axes.size();
+  for (std::size_t axis = 1; axis + 1 < num_axes; ++axis) {
+    std::vector<std::size_t> order(num_axes);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(axis),
-                order.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
+    const auto front = order.begin() + static_cast<std::ptrdiff_t>(axis);
+    std::rotate(order.begin(), front, front + 1);
     permute_axes(out.emplace_back(kernel).stages[0], order);
   }
   return out;
@@ -269,8 +270,8 @@ bool gains_by_rows(const Kernel& first, const Kernel& second) {
 /// are; 0: there are none.
 std::size_t find_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
   if ((!may_be_turned(first) && !may_be_turned(second)) || !gains_by_rows(first, second)) return 0;
-  std::vector<Kernel> firsts = with_each_axis_in_front(program, first);
-  std::vector<Kernel> seconds = with_each_axis_in_front(program, second);
+  std::vector<Kernel> firsts = with_each_axis_in_front(first);
+  std::vector<Kernel> seconds = with_each_axis_in_front(second);
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     for (std::size_t k = i == 0 ? 1 : 0; k < seconds.size(); ++k) {
       const std::size_t count = Neighbours(program, caps, firsts[i], seconds[k], nullptr).shared_axes();
@@ -295,10 +296,10 @@ void make_outer(Kernel& kernel, std::size_t count) {
 }
 
 bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, std::span<const SizeCheck> checks,
-               Kernel& first, Kernel& second, WhyNot* why) {
+               MayTurn may_turn, Kernel& first, Kernel& second, WhyNot* why) {
   if (is_columns(first) || is_columns(second)) return false;
   std::size_t count = Neighbours(program, caps, first, second, why).shared_axes();
-  if (count == 0) count = find_rows(program, caps, first, second);
+  if (count == 0 && may_turn == MayTurn::yes) count = find_rows(program, caps, first, second);
   if (count == 0) {
     std::optional<Kernel> stretched = over_rows_of(program, first, second, checks);
     if (!stretched) return false;
@@ -338,16 +339,55 @@ std::vector<SizeCheck> size_checks(const KernelProgram& program) {
   return out;
 }
 
+KernelProgram join_rows_and_columns(KernelProgram program, LoopPassContext& context, Turns turns) {
+  join_kernels(program, rows_and_columns(program, context.caps, std::move(turns)), context);
+  return program;
+}
+
+KernelProgram share_given_rows(KernelProgram program, LoopPassContext& context) {
+  const Turns none(program.buffers.size(), MayTurn::no);
+  return join_rows_and_columns(std::move(program), context, none);
+}
+
+KernelProgram share_turned_rows(KernelProgram program, LoopPassContext& context) {
+  return join_rows_and_columns(std::move(program), context, {});
+}
+
+/// Two kernels that are turned to share rows may be lost for a third one, or would else have shared columns with it: so
+/// all are joined both ways, and of each part of the program that is taken which moves less.
+Turns choose_turns(const KernelProgram& program, const LoopPassContext& context) {
+  const auto is_turnable = [](const kernel::Step& step) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    return kernel && may_be_turned(*kernel);
+  };
+  if (std::ranges::none_of(program.steps, is_turnable)) return {};
+  const Trial trial(context);
+  const std::array versions = {joined(trial, program, share_given_rows), joined(trial, program, share_turned_rows)};
+  const std::vector<TrafficByBuffer> traffic = traffic_by_part(versions);
+  Turns out(program.buffers.size(), MayTurn::no);
+  for (BufferId buffer : ids<BufferId>(out.size())) {
+    if (traffic[1][buffer].is_less_than(traffic[0][buffer])) out[buffer] = MayTurn::yes;
+  }
+  return out;
+}
+
+MayTurn may_turn_for(const Turns& turns, const Kernel& second) {
+  if (turns.size() == 0) return MayTurn::yes;
+  return second.outputs.empty() ? MayTurn::no : turns[second.outputs[0].buffer];
+}
+
 }  // namespace
 
-JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCaps& caps) {
+JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCaps& caps, Turns turns) {
   return {"share-rows", Through::nothing,
           [&](const Kernel& first, const Kernel& second, WhyNot* why) {
             return Neighbours(program, caps, first, second, why).may_follow();
           },
-          [&, checks = size_checks(program)](Kernel& first, Between, Kernel& second, WhyNot* why) {
+          [&, checks = size_checks(program), turns = std::move(turns)](Kernel& first, Between, Kernel& second,
+                                                                       WhyNot* why) {
             WhyNot rows, columns;
-            if (join_rows(program, caps, checks, first, second, why ? &rows : nullptr)) return true;
+            const MayTurn may_turn = may_turn_for(turns, second);
+            if (join_rows(program, caps, checks, may_turn, first, second, why ? &rows : nullptr)) return true;
             if (join_columns(program, caps, first, second, why ? &columns : nullptr)) return true;
             if (why) why->say_either(rows, columns);
             return false;
@@ -355,8 +395,14 @@ JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCap
 }
 
 KernelProgram share_rows(KernelProgram program, LoopPassContext& context) {
-  join_kernels(program, rows_and_columns(program, context.caps), context);
-  return program;
+  Turns turns = choose_turns(program, context);
+  return join_rows_and_columns(std::move(program), context, std::move(turns));
+}
+
+KernelProgram joined(const Trial& trial, KernelProgram program, LoopPassFunction* share) {
+  program = trial.run("share-rows", share, std::move(program));
+  program = trial.run("join-regions", join_regions, std::move(program));
+  return trial.run("join-whole-arrays", join_whole_arrays, std::move(program));
 }
 
 }  // namespace inlay::transform

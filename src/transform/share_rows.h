@@ -10,7 +10,15 @@ namespace inlay::transform {
 /// rows, an index) keeps them apart.
 kernel::KernelProgram share_rows(kernel::KernelProgram program, LoopPassContext& context);
 
+/// With this pass in the place of share_rows, what do all passes that join kernels make of the program?
+kernel::KernelProgram joined(const Trial& trial, kernel::KernelProgram program, LoopPassFunction* share = share_rows);
+
+/// May another axis of a kernel come in front, to have rows to share?
+enum class MayTurn : uint8_t { no, yes };
+/// By buffer that the second of two kernels writes: may either be turned? Empty: all may.
+using Turns = IdMap<kernel::BufferId, MayTurn>;
+
 /// What it joins. Refers to the program and the caps.
-JoinRule rows_and_columns(const kernel::KernelProgram& program, const kernel::BackendCaps& caps);
+JoinRule rows_and_columns(const kernel::KernelProgram& program, const kernel::BackendCaps& caps, Turns turns = {});
 
 }  // namespace inlay::transform
