@@ -106,6 +106,44 @@ TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
   }
 }
 
+TEST(Stored, HelpIsSaidWhereItHelps) {
+  using kernel::stored_help;
+  using kernel::StoredFor;
+  EXPECT_NE(stored_help({.why = StoredFor::call_operand, .what = "matmul, which makes p,"}), "");
+  EXPECT_EQ(stored_help({.why = StoredFor::call_operand, .what = "sort"}), "");  // is a call, whatever its size
+  EXPECT_NE(stored_help({.why = StoredFor::fusion_off}), "");
+  EXPECT_EQ(stored_help({.why = StoredFor::fold}), "");
+  EXPECT_EQ(stored_help({}), "");
+}
+
+/// Of the pairs that go over other axes, what helps.
+std::set<std::string_view> helps_of_axes(const std::string& text) {
+  std::set<std::string_view> out;
+  for (const explain::Apart& pair : lower(parse(text)).apart()) {
+    if (pair.why == explain::ApartFor::other_axes) out.insert(pair.help);
+  }
+  return out;
+}
+
+TEST(Apart, HelpIsSaidWhereItHelps) {
+  const std::set<std::string_view> of_one = helps_of_axes(R"(graph @main(%x: f64[n], %y: f64[m]) assume n == m + 1 {
+  %e = exp %x
+  %s = slice %x[0:m]
+  %r = mul %s, %y
+  return %e, %r
+})");
+  ASSERT_EQ(of_one.size(), 1u);
+  EXPECT_TRUE(of_one.begin()->starts_with("where the sizes are equal, say so")) << *of_one.begin();
+  // Equal or not, they are sizes of another number of axes.
+  const std::set<std::string_view> of_two = helps_of_axes(R"(graph @main(%x: f64[n], %y: f64[m]) {
+  %e = exp %x
+  %row = reshape %x : f64[n, 1]
+  %r = mul %row, %y
+  return %e, %r
+})");
+  EXPECT_EQ(of_two, std::set<std::string_view>{""});
+}
+
 TEST(Apart, WhatIsStoredCountsForTheLengthOfALoop) {
   const std::set<std::string_view> apart = shown_in("apart", "long-loop-stores", fuse::Mode::full).apart;
   EXPECT_EQ(apart, std::set<std::string_view>{"long-loop"});

@@ -311,6 +311,9 @@ class Program:
 
     def plan(self, sizes: object | None = None) -> object: ...
 
+    def buffers(self, sizes: object | None = None) -> object:
+        """The values in its working memory, with their places and lives."""
+
     def memory_page(self, title: str, sizes: object | None = None) -> str:
         """The memory over time as a page of HTML."""
 
@@ -374,6 +377,12 @@ def short_bytes_text(bytes: int) -> str:
     """
     Whole up to 10 KiB, where sizes of values are still told apart by their bytes.
     """
+
+def time_text(seconds: float) -> str:
+    """To three digits, in the unit that fits."""
+
+def three_digits(number: float) -> str:
+    """A number that was measured."""
 
 def machine_bandwidth() -> float:
     """

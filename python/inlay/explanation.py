@@ -48,6 +48,7 @@ class Step:
     returns: bool = False  # whether it makes a result of the function
     seconds: float | None = None  # of all calls so far, and how often it ran; None where nothing was measured
     passes: int | None = None
+    number: int = 0  # among all that the program does: of a `Buffer`, step k reads at time 2k and writes at 2k + 1
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Copy:
     source: str
     destination: str
     reason: str
+    help: str = ""  # what can be done so that nothing is moved; may be empty
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class Stored:
     bytes: int | str
     where: str
     reason: str
+    help: str = ""  # what can be done so that it has none; may be empty
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,23 @@ class Apart:
     first: str
     second: str
     shared: str
+    reason: str
+    help: str = ""  # what can be done so that they are; may be empty
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A value in working memory: bytes `[offset, offset + bytes)` of it at the times `begin <= t < end`. Values of one
+    `storage` share its bytes, one after the other or one within the other, as `reason` says."""
+
+    name: str
+    type: str
+    bytes: int
+    offset: int
+    begin: int
+    end: int
+    storage: str
+    made_by: str  # "kernel", "library call", "host call", "copy"; "workspace": a library function works in it
     reason: str
 
 
@@ -118,6 +138,7 @@ class Explanation:
     memory_map: str = field(repr=False, default="")
     target: str = ""  # the machine that its code is for, the level that was chosen first: "x86-64, avx2 (znver3)"
     plan: Plan | None = None  # where working memory lies; None where it depends on sizes that a call brings
+    buffers: list | None = None  # the values there; None where `plan` is
     verbose: bool = False  # whether `str` is the listing
     cache: str = ""  # whether it was taken from the cache or kept in it, or why not; "": there is none
 
@@ -186,6 +207,7 @@ def explain(fn, *, sizes=None, verbose=False):
         memory_map=data["memory_map"],
         target=data["target"],
         plan=plan_of(made.program, sizes),
+        buffers=_buffers(made.program.buffers(sizes)),
         verbose=verbose,
         cache=made.cache,
     )
@@ -193,7 +215,14 @@ def explain(fn, *, sizes=None, verbose=False):
 
 def _steps(steps, times):
     measured = {d["step"]: {"seconds": d["seconds"], "passes": d["passes"]} for d in times}
-    return [Step(**{k: v for k, v in d.items() if k != "step"}, **measured.get(d["step"], {})) for d in steps]
+    return [
+        Step(**{k: v for k, v in d.items() if k != "step"}, **measured.get(d["step"], {}), number=d["step"])
+        for d in steps
+    ]
+
+
+def _buffers(buffers):
+    return None if buffers is None else [Buffer(**d) for d in buffers]
 
 
 def _lines(e):

@@ -40,11 +40,13 @@ nb::dict kernel_dict(const KernelProgram& program, const Kernel& kernel) {
   return d;
 }
 
-nb::dict copy_dict(const std::string& source, const std::string& destination, const std::string& reason) {
+nb::dict copy_dict(const std::string& source, const std::string& destination, const std::string& reason,
+                   const std::string& help = "") {
   nb::dict d;
   d["source"] = source;
   d["destination"] = destination;
   d["reason"] = reason;
+  d["help"] = help;
   return d;
 }
 
@@ -129,6 +131,7 @@ nb::list apart_list(const EmittedProgram& p) {
     d["second"] = kernel_name(pair.second);
     d["shared"] = names.buffers[pair.shared];
     d["reason"] = pair.text();
+    d["help"] = std::string(pair.help);
     out.append(d);
   }
   return out;
@@ -142,6 +145,7 @@ nb::list stored_list(const EmittedProgram& p) {
     d["bytes"] = size_or_text(value.bytes, p.kernels);
     d["where"] = value.where;
     d["reason"] = value.reason;
+    d["help"] = std::string(value.help);
     out.append(d);
   }
   return out;
@@ -167,7 +171,8 @@ void add_plan(const EmittedProgram& p, nb::dict& d) {
   nb::list copies = nb::cast<nb::list>(d["copies"]);
   for (const memory::PlannedCopy& copy : p.plan.sharing.copies) {
     const bool is_step = std::holds_alternative<kernel::Copy>(p.kernels.steps[copy.step.index]);
-    if (!is_step) copies.append(copy_dict(names.buffers[copy.source], names.buffers[copy.destination], copy.reason));
+    if (!is_step)
+      copies.append(copy_dict(names.buffers[copy.source], names.buffers[copy.destination], copy.reason, copy.help));
   }
   d["arena_bytes"] = p.plan.is_static ? nb::cast(p.plan.arena_bytes()) : nb::none();
   d["memory_map"] = explain::memory_map(p.kernels, p.plan);

@@ -240,18 +240,45 @@ nb::object plan_of(const EmittedProgram& program, const memory::PlannerOptions& 
   return out;
 }
 
-std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
-                        nb::object sizes) {
+namespace {
+
+explain::Page page_of(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
+                      nb::object sizes) {
   const explain::PageWords words = page_words(program, title);
   const memory::Sizes given = sizes_of(sizes);
   memory::MemoryPlan plan = program.plan;
   plan.layouts = plan_for(program, options, given).layouts;
   // One layout for all sizes is shown with the most that each may be.
-  if (plan.is_static) return explain::page_html(explain::memory_page(program.kernels, plan, words));
+  if (plan.is_static) return explain::memory_page(program.kernels, plan, words);
   plan.is_static = true;
   const IdMap<SymbolId, int64_t> symbols = memory::sizes_by_symbol(program.kernels, given);
-  return explain::page_html(
-      explain::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end())));
+  return explain::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end()));
+}
+
+}  // namespace
+
+std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
+                        nb::object sizes) {
+  return explain::page_html(page_of(program, options, title, sizes));
+}
+
+nb::object buffers_of(const EmittedProgram& program, const memory::PlannerOptions& options, nb::object sizes) {
+  if (!program.plan.is_static && sizes.is_none()) return nb::none();
+  nb::list out;
+  for (const explain::PageBuffer& buffer : page_of(program, options, "", sizes).buffers) {
+    nb::dict d;
+    d["name"] = buffer.name;
+    d["type"] = buffer.type;
+    d["bytes"] = buffer.bytes;
+    d["offset"] = buffer.offset;
+    d["begin"] = buffer.begin;
+    d["end"] = buffer.end;
+    d["storage"] = buffer.storage;
+    d["made_by"] = buffer.made_by;
+    d["reason"] = buffer.reason;
+    out.append(d);
+  }
+  return out;
 }
 
 /// Of (entry, lower, upper): by row when it is needed, on the one line of time on which entry points follow each other.

@@ -22,6 +22,11 @@ nanobind::object plan_of(const EmittedProgram& program, const memory::PlannerOpt
 std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
                         nanobind::object sizes);
 
+/// What the picture is made of: the values in working memory, each as a dict: name, type, bytes, offset, begin, end,
+/// storage, made_by, reason. None where `plan_of` is.
+nanobind::object buffers_of(const EmittedProgram& program, const memory::PlannerOptions& options,
+                            nanobind::object sizes);
+
 void bind_planning(nanobind::module_& m);
 
 }  // namespace inlay::python

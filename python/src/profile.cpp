@@ -61,7 +61,10 @@ nb::dict profile(const EmittedProgram& program, const BoundProgram& bound, const
     rows.append(row_dict(row, made));
   }
   nb::dict d;
+  nb::dict sizes;
+  for (const auto& [symbol, size] : made.sizes) sizes[symbol.c_str()] = size;
   d["rows"] = rows;
+  d["sizes"] = sizes;
   d["outside"] = made.outside();
   d["text"] = explain::table(made);
   return d;
@@ -72,6 +75,8 @@ void bind_profile(nb::module_& m) {
   m.attr("LEAST_PROFILED_CALLS") = kLeastProfiledCalls;
   m.def("short_bytes_text", explain::short_bytes_text, "bytes"_a,
         "Whole up to 10 KiB, where sizes of values are still told apart by their bytes.");
+  m.def("time_text", explain::time_text, "seconds"_a, "To three digits, in the unit that fits.");
+  m.def("three_digits", explain::three_digits, "number"_a, "A number that was measured.");
   m.def(
       "machine_bandwidth",
       [] {

@@ -71,6 +71,15 @@ class Amounts {
     return int64_t{std::llround(static_cast<double>(each.evaluate(sizes_)) * passes)};
   }
 
+  /// Those that are known, by name.
+  std::vector<std::pair<std::string, int64_t>> sizes() const {
+    std::vector<std::pair<std::string, int64_t>> out;
+    for (const SymbolId symbol : ids<SymbolId>(sizes_.size())) {
+      if (sizes_[symbol.index] >= 0) out.emplace_back(names_[symbol], sizes_[symbol.index]);
+    }
+    return out;
+  }
+
  private:
   IdMap<SymbolId, std::string> names_;
   std::vector<int64_t> sizes_;
@@ -143,6 +152,7 @@ explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& ti
       .name = std::move(name), .calls = calls.calls, .total = calls.seconds / number, .least = calls.least};
   const std::vector<runtime::StepTimes::Row> rows = times.rows();
   const Amounts amounts(program.kernels, times);
+  out.sizes = amounts.sizes();
   const Origins origins(program);
   std::vector<kernel::StepSummary> steps =
       kernel::summaries(program.kernels, kernel::named_parts(program.kernels, program.graph));

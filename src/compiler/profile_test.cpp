@@ -32,6 +32,7 @@ TEST(Profile, IsTheMeanOfTheCalls) {
   ASSERT_EQ(profile.rows.size(), 2u);
   EXPECT_EQ(profile.total, 0.5);
   EXPECT_EQ(profile.least, 0.25);
+  EXPECT_THAT(profile.sizes, ElementsAre(::testing::Pair("n", 1000), ::testing::Pair("m", 30)));
   const explain::ProfileRow &sum = profile.rows[0], &quotient = profile.rows[1];
   EXPECT_THAT(sum.summary.formulas, ElementsAre("s = sum(x)"));
   EXPECT_EQ(sum.lines, "f.inlay:2");

@@ -284,7 +284,7 @@ std::vector<StoredValue> stored_values(const KernelProgram& program, const Memor
     if (buffer.role != kernel::Role::temporary || buffer.view_of.valid()) continue;
     const StorageId storage = plan.sharing.placements[b].storage;
     out.push_back({b, names.buffers[b], owner[b] + (storage.valid() ? storage_text(plan.sharing, storage) : "nowhere"),
-                   kernel::size_bytes(buffer), kernel::stored_text(buffer.stored)});
+                   kernel::size_bytes(buffer), kernel::stored_text(buffer.stored), kernel::stored_help(buffer.stored)});
   }
   return out;
 }

@@ -31,7 +31,8 @@ struct StoredValue {
   kernel::BufferId buffer;
   std::string name, where;  // "s1", "out0"; "@k0, s1": each of the kernel's outer points has its own
   Dim bytes;
-  std::string reason;  // "call-operand: matmul reads it from memory"; empty where the program does not say
+  std::string reason;     // "call-operand: matmul reads it from memory"; empty where the program does not say
+  std::string_view help;  // what can be done so that it has none; may be empty
 };
 std::vector<StoredValue> stored_values(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
 std::string stored_table(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);

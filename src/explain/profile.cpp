@@ -12,14 +12,8 @@
 #include "support/str.h"
 
 namespace inlay::explain {
-namespace {
-
-constexpr std::size_t kMostRows = 30;
-constexpr std::size_t kLeastOfCall = 12;  // characters
 
 std::string three_digits(double number) { return fixed_text(number, number >= 100 ? 0 : number >= 10 ? 1 : 2); }
-
-std::string percent(double share, int places) { return fixed_text(100 * share, places) + " %"; }
 
 std::string time_text(double seconds) {
   struct Unit {
@@ -31,6 +25,13 @@ std::string time_text(double seconds) {
   }
   return str(fixed_text(1e9 * seconds, 0), " ns");
 }
+
+namespace {
+
+constexpr std::size_t kMostRows = 30;
+constexpr std::size_t kLeastOfCall = 12;  // characters
+
+std::string percent(double share, int places) { return fixed_text(100 * share, places) + " %"; }
 
 /// "3", "2.5": up to six digits.
 std::string passes_text(double passes) {

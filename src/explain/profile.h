@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,13 +38,19 @@ struct ProfileRow {
 /// "3200 bytes", "15 MiB": whole up to 10 KiB, where sizes of values are still told apart by their bytes.
 std::string short_bytes_text(int64_t bytes);
 
+/// "1.38", "11.6", "128": numbers that are measured, to three digits.
+std::string three_digits(double number);
+/// "1.38 ms", "34 ns"
+std::string time_text(double seconds);
+
 struct Profile {
   std::string name;
   std::vector<ProfileRow> rows;  // in the order of running
   int64_t calls = 0;
-  double total = 0;      // seconds of a call, the mean
-  double least = 0;      // of the quickest call
-  double bandwidth = 0;  // GB/s of this machine's memory, of one thread
+  double total = 0;                                    // seconds of a call, the mean
+  double least = 0;                                    // of the quickest call
+  double bandwidth = 0;                                // GB/s of this machine's memory, of one thread
+  std::vector<std::pair<std::string, int64_t>> sizes;  // of the program, by name: those that all of a call has
 
   /// Of `total` the seconds outside of all steps.
   double outside() const;

@@ -30,10 +30,10 @@ using transform::WhyNot;
 namespace {
 
 struct Row {
-  std::string_view name, sentence;
+  std::string_view name, sentence, help;
 };
 constexpr std::array<Row, transform::kNumApartFor> kRows = {{
-#define APART_FOR(name, text, sentence) {text, sentence},
+#define APART_FOR(name, text, sentence, help) {text, sentence, help},
 #include "transform/apart.def"
 #undef APART_FOR
 }};
@@ -169,13 +169,23 @@ class Explainer {
 
   std::vector<Apart> run() const {
     std::vector<Apart> out;
-    for (const Pair& pair : PairFinder(program_).run()) out.push_back(explain(pair));
+    for (const Pair& pair : PairFinder(program_).run()) {
+      out.push_back(explain(pair));
+      out.back().help = help(out.back());
+    }
     return out;
   }
 
  private:
+  /// Sizes that are said to be equal do not help two kernels that have different numbers of axes.
+  std::string_view help(const Apart& pair) const {
+    const auto axes = [&](StepId step) { return longest_axes(*kernel_at(program_, step)).size(); };
+    if (pair.why == ApartFor::other_axes && axes(pair.first) != axes(pair.second)) return "";
+    return kRows[static_cast<std::size_t>(pair.why)].help;
+  }
+
   Apart explain(const Pair& pair) const {
-    Apart out{pair.first, pair.second, pair.shared, ApartFor::order, {}};
+    Apart out{pair.first, pair.second, pair.shared, ApartFor::order, {}, {}};
     const auto because = [&](ApartFor why, std::string what = {}) {
       out.why = why;
       out.what = std::move(what);
@@ -264,7 +274,7 @@ class Explainer {
 std::string_view apart_for_name(ApartFor why) { return kRows[static_cast<std::size_t>(why)].name; }
 
 std::string Apart::text() const {
-  const auto& [name, sentence] = kRows[static_cast<std::size_t>(why)];
+  const auto& [name, sentence, help] = kRows[static_cast<std::size_t>(why)];
   const std::size_t gap = sentence.find("{}");
   if (gap == std::string_view::npos) return str(name, ": ", sentence);
   return str(name, ": ", sentence.substr(0, gap), what, sentence.substr(gap + 2));

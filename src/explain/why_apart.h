@@ -17,7 +17,8 @@ struct Apart {
   kernel::StepId first, second;  // kernels, in the order of running
   kernel::BufferId shared;       // that both touch; where a number is handed on, what the second reads
   ApartFor why = ApartFor::order;
-  std::string what;  // that the reason is about
+  std::string what;       // that the reason is about
+  std::string_view help;  // what who wrote the program can do so that they are one; empty where that is nothing
 
   /// "other-axes: one goes over [n, m], the other over [m]".
   std::string text() const;

@@ -10,11 +10,11 @@ namespace inlay::kernel {
 namespace {
 
 struct Row {
-  std::string_view name, sentence;
+  std::string_view name, sentence, help;
 };
 constexpr std::array<Row, kNumStoredFor + 1> kRows = {{
-    {"", ""},
-#define STORED_FOR(name, text, sentence) {text, sentence},
+    {"", "", ""},
+#define STORED_FOR(name, text, sentence, help) {text, sentence, help},
 #include "kernel/stored.def"
 #undef STORED_FOR
 }};
@@ -30,6 +30,11 @@ void offer(Stored& kept, Stored reason) {
 
 std::string_view stored_for_name(StoredFor why) { return row_of(why).name; }
 
+std::string_view stored_help(const Stored& stored) {
+  const bool is_of_call = stored.why == StoredFor::call_operand || stored.why == StoredFor::call_result;
+  return is_of_call && !stored.what.starts_with("matmul") ? "" : row_of(stored.why).help;  // only that can be a loop
+}
+
 std::optional<StoredFor> stored_for_named(std::string_view name) {
   const auto found = std::ranges::find(kRows, name, &Row::name);
   if (found == kRows.end() || found == kRows.begin()) return std::nullopt;
@@ -37,7 +42,7 @@ std::optional<StoredFor> stored_for_named(std::string_view name) {
 }
 
 std::string stored_text(const Stored& stored) {
-  const auto& [name, sentence] = row_of(stored.why);
+  const auto& [name, sentence, help] = row_of(stored.why);
   if (name.empty()) return "";
   const std::size_t gap = sentence.find("{}");
   if (gap == std::string_view::npos) return str(name, ": ", sentence);

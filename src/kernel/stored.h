@@ -9,12 +9,12 @@ namespace inlay::kernel {
 
 enum class StoredFor : uint8_t {
   unsaid,  // the program does not say
-#define STORED_FOR(name, text, sentence) name,
+#define STORED_FOR(name, text, sentence, help) name,
 #include "kernel/stored.def"
 #undef STORED_FOR
 };
 constexpr int kNumStoredFor = 0
-#define STORED_FOR(name, text, sentence) +1
+#define STORED_FOR(name, text, sentence, help) +1
 #include "kernel/stored.def"
 #undef STORED_FOR
     ;
@@ -31,6 +31,9 @@ void offer(Stored& kept, Stored reason);
 /// Returns the name of the reason, "call-operand"; empty for `unsaid`.
 std::string_view stored_for_name(StoredFor why);
 std::optional<StoredFor> stored_for_named(std::string_view name);
+
+/// Returns what who wrote the program can do so that it is not stored; empty where that is nothing.
+std::string_view stored_help(const Stored& stored);
 
 /// Returns the reason as text: "call-operand: matmul reads it from memory".
 std::string stored_text(const Stored& stored);

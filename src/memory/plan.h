@@ -60,6 +60,7 @@ struct PlannedCopy {
   kernel::BufferId source, destination;
   std::string reason;    // "o is also read by @k3"
   kernel::StepId about;  // the step in the reason: @k3; may be none
+  std::string help;      // what who wrote the program can do so that nothing is copied; may be empty
 };
 
 struct Sharing {

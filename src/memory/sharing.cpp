@@ -116,6 +116,7 @@ class Sharer {
   struct Refusal {
     std::string why;  // empty: they are not copied
     StepId about;
+    std::string help = {};
   };
 
   /// Which later step reads the operand when its bytes are already another's?
@@ -183,18 +184,24 @@ class Sharer {
       const Refusal why_not = share_start(*kernel, step, root(output.start.source), root(output.buffer));
       output.start.elided = why_not.why.empty();
       if (!output.start.elided) {
-        refusals_.push_back({step, output.start.source, output.buffer, why_not.why, why_not.about});
+        refusals_.push_back({step, output.start.source, output.buffer, why_not.why, why_not.about, why_not.help});
       }
     }
   }
 
   Refusal share_start(const Kernel& kernel, StepId step, BufferId base, BufferId output) {
     const std::string& name = buffer(base).name;
-    if (buffer(base).role == Role::param && !buffer(base).donated) return {str(name, " belongs to the caller"), {}};
+    if (buffer(base).role == Role::param && !buffer(base).donated) {
+      return {str(name, " belongs to the caller"), {}, str("donate ", name, ", where its old values are not needed")};
+    }
     if (buffer(base).role == Role::host) return {str(name, " belongs to the host"), {}};
     if (buffer(base).role == Role::literal) return {str(name, " is a constant"), {}};
     if (!groups_->has_bytes(base) || !groups_->has_bytes(output)) return {str(name, " has no bytes of its own"), {}};
-    if (Refusal later = read_later(base, step); !later.why.empty()) return {str(name, " ", later.why), later.about};
+    if (Refusal later = read_later(base, step); !later.why.empty()) {
+      const std::string help =
+          later.about.valid() ? str("read what is needed of ", name, " before it is overwritten") : "";
+      return {str(name, " ", later.why), later.about, help};
+    }
     const StepId first = liveness_.uses[output].writes.front();
     if (first != step) return {str(buffer(output).name, " is written before"), first};
     if (!lives_in_one_pass(output, step)) return {str(buffer(output).name, " is needed in every pass of a loop"), {}};

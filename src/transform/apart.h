@@ -7,12 +7,12 @@
 namespace inlay::transform {
 
 enum class ApartFor : uint8_t {
-#define APART_FOR(name, text, sentence) name,
+#define APART_FOR(name, text, sentence, help) name,
 #include "transform/apart.def"
 #undef APART_FOR
 };
 constexpr int kNumApartFor = 0
-#define APART_FOR(name, text, sentence) +1
+#define APART_FOR(name, text, sentence, help) +1
 #include "transform/apart.def"
 #undef APART_FOR
     ;
