@@ -1,7 +1,7 @@
 """inlay: array programs as planned, fused native functions.
 
 `inlay.compile(text)` compiles a program in inlay's text form, `inlay.explain(fn)` says what became of it,
-`inlay.profile(fn, *args)` what its steps take,
+`inlay.profile(fn, *args)` what its steps take, `inlay.report(fn, path, *args)` writes both as a page,
 `inlay.memory_page(fn, path)` draws its memory, `inlay.export(fn, directory)` writes it as C, and `inlay.plan(buffers)` lays out buffers by themselves.
 `inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
 """
@@ -19,6 +19,7 @@ from .low_level import low_level_callable
 from .memory import memory_page
 from .plan import Plan, Pool, Storage, plan
 from .profiling import Profile, profile
+from .reporting import report
 from .text import compile
 from .threads import get_threads, set_threads
 
@@ -40,6 +41,7 @@ __all__ = [
     "memory_page",
     "plan",
     "profile",
+    "report",
     "save",
     "set_threads",
     "show_config",

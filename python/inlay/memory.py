@@ -1,22 +1,8 @@
 """The picture of a function's memory over time."""
 
-import os
-import shutil
-from pathlib import Path
-
-from . import _inlay, notebook
+from . import _inlay, pages
 from .functions import made_of
 from .plan import Plan
-
-
-class Page(str):
-    """The text of a page of HTML, which a notebook shows as one."""
-
-    def _repr_html_(self):
-        return notebook.page_html(self)
-
-    def _repr_pretty_(self, printer, cycle):
-        printer.text(f"<a page of HTML, {len(self)} characters: inlay.memory_page(f, path) writes it to a file>")
 
 
 def memory_page(fn, path=None, *, sizes=None, title=None):
@@ -32,9 +18,9 @@ def memory_page(fn, path=None, *, sizes=None, title=None):
     which is then as it was.
     """
     if isinstance(fn, Plan):
-        return _written(_page_of_plan(fn, title or "plan"), path)
+        return pages.written(_page_of_plan(fn, title or "plan"), path)
     made = made_of(fn)
-    return _written(made.program.memory_page(title or made.name, sizes), path)
+    return pages.written(made.program.memory_page(title or made.name, sizes), path)
 
 
 def _page_of_plan(plan, title):
@@ -57,33 +43,3 @@ def _reason(storage, plan):
     if storage.reason or storage.base is None:
         return storage.reason or (f"lies in {storage.pool}" if len(plan.pools) > 1 else "")
     return f"lies in {storage.base}"
-
-
-def _written(html, path):
-    if path is None:
-        return Page(html)
-    _write(Path(os.fspath(path)), html)
-    return None
-
-
-def _write(file, text):
-    """Into a file beside it, which takes its name when it is whole: a full disk costs nobody what was there. What no
-    file can be put in the place of is written to as it is."""
-    replaced = file.resolve()
-    part = replaced.with_name(f"{replaced.name}.{os.getpid()}.part")
-    try:
-        out = None if replaced.exists() and not replaced.is_file() else part.open("w", encoding="utf-8")
-    except OSError:
-        out = None  # a folder of others, or none: it is for the file to say
-    if out is None:
-        file.write_text(text, encoding="utf-8")
-        return
-    try:
-        with out:
-            out.write(text)
-        if replaced.exists():
-            shutil.copymode(replaced, part)
-        part.replace(replaced)
-    except OSError as failure:
-        part.unlink(missing_ok=True)
-        raise OSError(failure.errno, failure.strerror, os.fspath(file)) from None

@@ -3,7 +3,9 @@
 from html import escape
 
 from . import screen
+from ._inlay import three_digits, time_text
 
+_MOST_ROWS = 30
 _CELL = "text-align: left; vertical-align: top; white-space: normal"
 _CODE = "white-space: pre-wrap; overflow-wrap: anywhere"
 
@@ -30,6 +32,21 @@ def explanation_html(e):
     return f'<div class="inlay-explanation">{"".join(parts)}</div>'
 
 
+def profile_html(p):
+    """The steps with their shares as bars, the one that takes most first, and the table folded away below."""
+    rows = sorted(p.rows, key=lambda row: -row.seconds)
+    cells = [[_share(row.share), *_measured(row), _code(screen.label(row)) + _lines(row)] for row in rows[:_MOST_ROWS]]
+    parts = [
+        f"<p>{_code(p.name)}</p>",
+        f"<p>{time_text(p.total)} a call, of {screen.count_text(p.calls, 'call')}</p>",
+        _table(["share", "time", "reads", "writes", "GB/s", "step"], cells),
+    ]
+    if len(rows) > _MOST_ROWS:
+        parts.append(f"<p>and {screen.count_text(len(rows) - _MOST_ROWS, 'step')} that take less</p>")
+    parts.append(_folded("as text", f'<pre style="{_CODE}">{escape(p.text)}</pre>'))
+    return f'<div class="inlay-profile">{"".join(parts)}</div>'
+
+
 def function_html(text, head):
     """A function: its text, and what became of it in a few lines."""
     return f'<div class="inlay-function">{"<br>".join([_code(text), *map(escape, head)])}</div>'
@@ -54,6 +71,22 @@ def _step_row(step):
         escape(screen.bytes_text(step.bytes_written)),
         escape(step.lines),
     ]
+
+
+def _share(share):
+    """A bar of the text's colour, so that it is seen in any theme; what it says stands beside it."""
+    bar = f"display: inline-block; width: {6 * min(share, 1):.2f}em; height: .7em; background: currentColor; opacity: .5"
+    return f'<span style="white-space: nowrap">{100 * share:.1f} % <span aria-hidden="true" style="{bar}"></span></span>'
+
+
+def _measured(row):
+    speed = "" if row.bandwidth is None else three_digits(row.bandwidth)
+    sizes = [screen.bytes_text(n) for n in (row.bytes_read, row.bytes_written)]
+    return [escape(cell) for cell in (time_text(row.seconds), *sizes, speed)]
+
+
+def _lines(row):
+    return f"<br><small>{escape(row.lines)}</small>" if row.lines else ""
 
 
 def _code(text):

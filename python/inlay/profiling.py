@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import asdict, dataclass, field
 
-from . import _inlay, errors, screen, text
+from . import _inlay, errors, notebook, screen, text
 from ._inlay import machine_bandwidth
 from .functions import made_of
 
@@ -59,6 +59,7 @@ class Profile:
     outside: float  # of the mean, the seconds outside of all steps: the call itself, its results' memory, the clocks
     bandwidth: float  # GB/s of this machine's memory, of one thread that reads two arrays and writes a third
     text: str = field(repr=False)  # the table
+    sizes: dict = field(default_factory=dict)  # of the program, by name, as the arguments have them
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text; all but the table."""
@@ -69,6 +70,9 @@ class Profile:
 
     def _repr_pretty_(self, printer, cycle):
         printer.text("Profile(...)" if cycle else self.text.rstrip())
+
+    def _repr_html_(self):
+        return notebook.profile_html(self)
 
 
 def profile(fn, /, *args, **kwargs):
@@ -105,7 +109,7 @@ def profile(fn, /, *args, **kwargs):
     peak = machine_bandwidth()
     said = program.profile(made.name, calls, seconds, least, peak, screen.PLAIN_KINDS)
     rows = [Row(**row) for row in said["rows"]]
-    return Profile(made.name, rows, calls, seconds / calls, least, said["outside"], peak, said["text"])
+    return Profile(made.name, rows, calls, seconds / calls, least, said["outside"], peak, said["text"], said["sizes"])
 
 
 def _timed(fn, name):

@@ -174,6 +174,16 @@ def numbers_text(step):
     return f"{step.title}: makes {', '.join(step.makes)}" if step.makes else step.title
 
 
+def label(step):
+    """A step in some words: "@k1: y = b/s", "c = cholesky(b)"."""
+    if step.kind == "numbers":
+        return numbers_text(step)
+    if step.kind != "kernel":
+        return step.computes[0] if step.computes else step.name or step.kind
+    told = step.computes[0] if len(step.computes) == 1 else f"makes {', '.join(step.makes)}"
+    return f"{step.name}: {told}"
+
+
 def numbers_formulas(step):
     """What it computes, without what only gives a name."""
     return [formula for formula in step.computes if not _NAMES.fullmatch(formula)]

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import resource
-import shutil
 import subprocess
 from itertools import combinations
 from pathlib import Path
@@ -22,11 +21,10 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from browser import BROWSER
 
 ROOT = Path(__file__).parents[2]
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
-BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
-BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 PROGRAM = """
 graph @main(%a: f64[64, 64], %b: f64[64, 64]) {
