@@ -429,6 +429,11 @@ def max_threads() -> int: ...
 
 def set_max_threads(count: int) -> None: ...
 
+def thread_count(what: str, value: object) -> int:
+    """
+    A number of threads, as `what` takes it; raises TypeError or ValueError for what is none.
+    """
+
 def num_pool_threads() -> int:
     """How many threads inlay has started in this process."""
 

@@ -14,7 +14,8 @@ class Choices:
     """Each is None where the environment decides (INLAY_BACKEND, INLAY_FUSE, INLAY_PLANNER, INLAY_ORDER, INLAY_VERIFY,
     INLAY_DUMP, INLAY_CPU_FEATURES), and else the default.
 
-    Raises TypeError for a choice of a wrong type, with its keyword. Names are looked up when a function is compiled.
+    Raises TypeError for a choice of a wrong type, with its keyword, and ValueError for fewer than one thread. Names are
+    looked up when a function is compiled.
     """
 
     backend: str | None = None
@@ -33,9 +34,8 @@ class Choices:
             self._require(name, str, "a name")
         self._require("upper", Mapping, "a dict by name")
         self._require("verify", bool, "True or False")
-        self._require("threads", int, "a number")
-        if self.threads is not None and self.threads < 1:
-            raise ValueError(f"threads= takes a number of 1 at least, not {self.threads}")
+        if self.threads is not None:
+            _inlay.thread_count("threads=", self.threads)
         self._require("dump", str | os.PathLike, "the path of a folder")
         if self.may_share is not None and not callable(self.may_share):
             raise TypeError(f"may_share= takes a function of (step, value, operand), not {a_kind(self.may_share)}")

@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "support/counted.h"
 #include "support/error.h"
+#include "thread_count.h"
 
 namespace inlay::python {
 namespace {
@@ -60,20 +61,6 @@ struct CallWords {
 
 PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, const CallWords& words);
 
-/// False: it is no number of threads, and a Python error is set.
-bool read_threads(PyObject* value, int& threads) {
-  const long given = PyLong_Check(value) ? PyLong_AsLong(value) : -1;
-  if (given == -1) PyErr_Clear();
-  constexpr long kMost = 1 << 16;
-  if (given < 1) {
-    PyErr_SetString(PyLong_Check(value) ? PyExc_ValueError : PyExc_TypeError,
-                    str("threads= takes a number of 1 at least, not ", kind_of(value)).c_str());
-    return false;
-  }
-  threads = static_cast<int>(std::min(given, kMost));
-  return true;
-}
-
 /// The call with the arguments that were given by name in their places.
 PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t num_positional, PyObject* names) {
   const std::span<const ArrayForm> parameters = as_callable(self)->program->arguments();
@@ -94,7 +81,7 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
       continue;
     }
     if (at == parameters.end() && name == "threads") {
-      if (!read_threads(arguments[num_positional + i], words.threads)) return nullptr;
+      if (!read_thread_count("threads=", arguments[num_positional + i], words.threads)) return nullptr;
       continue;
     }
     const auto names_text = join(parameters, ", ", [](const ArrayForm& info) { return info.name; });

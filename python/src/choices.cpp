@@ -6,6 +6,7 @@
 #include "compiler/backends.h"
 #include "planning.h"
 #include "support/fork_gate.h"
+#include "thread_count.h"
 
 namespace nb = nanobind;
 
@@ -39,7 +40,7 @@ void set(Options& options, const std::string& name, nb::handle value) {
   } else if (name == "cpu") {
     options.cpu_features = text();
   } else if (name == "threads") {
-    options.threads = nb::cast<int>(value);
+    options.threads = thread_count("threads=", value.ptr());
   } else if (name == "verify") {
     options.verify = nb::cast<bool>(value);
   } else if (name == "dump") {

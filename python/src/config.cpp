@@ -9,6 +9,7 @@
 #include "file/cache_folder.h"
 #include "library/routines.h"
 #include "runtime/pool.h"
+#include "thread_count.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -57,6 +58,9 @@ void bind_config(nb::module_& m) {
   m.def("config", config);
   m.def("max_threads", runtime::max_threads);
   m.def("set_max_threads", runtime::set_max_threads, "count"_a);
+  m.def(
+      "thread_count", [](const char* what, nb::handle value) { return thread_count(what, value.ptr()); }, "what"_a,
+      "value"_a.none(), "A number of threads, as `what` takes it; raises TypeError or ValueError for what is none.");
   m.def("num_pool_threads", runtime::num_pool_threads, "How many threads inlay has started in this process.");
   m.def("cache_folder", cache_folder, "Where compiled functions are kept; empty where nowhere.");
   m.def("cache_limit_bytes", file::cache_limit_bytes, "The bytes that they may have.");

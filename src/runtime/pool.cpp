@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -188,6 +190,9 @@ class Worker {
 
  private:
   void live() {
+#if defined(__linux__)
+    pthread_setname_np(pthread_self(), "inlay");  // in top, gdb and py-spy
+#endif
     const auto has_news = [this] { return job_.load(std::memory_order_relaxed) != nullptr; };
     for (;;) {
       if (!soon(has_news)) {
@@ -208,9 +213,14 @@ class Worker {
 };
 
 int first_max_threads() {
-  const char* text = std::getenv("INLAY_THREADS");
-  const long given = text ? std::strtol(text, nullptr, 10) : 0;
-  return given >= 1 ? static_cast<int>(std::min<long>(given, 1 << 16)) : cpu_count();
+  const char* given = std::getenv("INLAY_THREADS");
+  const std::string_view text = given ? given : "";
+  const char* const end = text.data() + text.size();
+  int64_t count = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), end, count);
+  if (rest != end || failure == std::errc::invalid_argument) return cpu_count();
+  if (failure == std::errc::result_out_of_range) count = text[0] == '-' ? 0 : kMostThreads;
+  return count >= 1 ? static_cast<int>(std::min<int64_t>(count, kMostThreads)) : cpu_count();
 }
 
 class Pool {
@@ -342,7 +352,7 @@ void set_max_threads(int count) {
     throw Error(ErrorCode::unsupported, {}, str("a process runs functions on 1 thread at least, not on ", count));
   }
   const ForkGate::Inside inside;
-  PoolOfProcess::get().max_threads_ = count;
+  PoolOfProcess::get().max_threads_ = std::min(count, kMostThreads);
 }
 
 int num_pool_threads() {

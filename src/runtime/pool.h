@@ -8,8 +8,11 @@
 
 namespace inlay::runtime {
 
+/// More than that nobody has: who asks for more gets so many.
+inline constexpr int kMostThreads = 1 << 16;
+
 /// At most so many threads run functions at the same time, those that call among them. At first: INLAY_THREADS, or as
-/// many as this process may run at once, by its CPUs and its control group.
+/// many as this process may run at once (cpu_count), also where it is no number of 1 or more.
 int max_threads();
 /// Throws Error(unsupported) for fewer than 1.
 void set_max_threads(int count);

@@ -65,6 +65,13 @@ def fork_beside(num_threads, work, body):
     assert statuses == [0] * len(statuses)
 
 
+SUMS = """graph @main(%x: f64[n]) {
+  %e = exp %x
+  %s = reduce add %e [0] : f64
+  return %e, %s
+}"""
+
+
 def is_right(f, n):
     return f(np.zeros((n, n))).tolist() == np.ones((n, n)).tolist()
 
@@ -74,6 +81,19 @@ def test_children_call():
     f = inlay.compile(TEXT)
     sizes = iter(range(10**9))
     fork_beside(4, lambda: f(np.zeros((40 + next(sizes) % 5,) * 2)), lambda: all(is_right(f, n) for n in range(40, 48)))
+
+
+def test_children_call_on_threads():
+    """Whatever the pool of their parent does: its threads run blocks, or are about to."""
+    before = inlay.get_threads()
+    inlay.set_threads(6)
+    try:
+        f = inlay.compile(SUMS, threads=3)
+        x = np.linspace(-1, 1, 100_000)
+        expected = [array.tobytes() for array in f(x)]
+        fork_beside(2, lambda: f(x), lambda: all([array.tobytes() for array in f(x)] == expected for _ in range(5)))
+    finally:
+        inlay.set_threads(before)
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])

@@ -139,7 +139,8 @@ def test_a_donated_argument_is_as_it_was():
         assert given.sum() in (0, 10**7)  # nothing, or all
 
 
-def test_compiling_ends():
+@pytest.mark.parametrize("threads", [1, 2])
+def test_compiling_ends(threads):
     groups = 120
     lines = [
         f"  %a{g} = mul %x, %g{g}\n  %b{g} = exp %a{g}\n  %c{g} = reduce add %b{g} [0] : f64\n  %d{g} = log %c{g}\n"
@@ -149,11 +150,11 @@ def test_compiling_ends():
     params = ", ".join(["%x: f64[n]", *(f"%g{g}: f64[n]" for g in range(groups))])
     text = "\n".join([f"graph @m({params}) {{", *lines, "  return " + ", ".join(f"%h{g}" for g in range(groups)), "}"])
     begin = time.monotonic()
-    inlay.compile(text)
+    inlay.compile(text, threads=threads)
     takes = time.monotonic() - begin
-    ended = sum(check_ends(lambda: inlay.compile(text), share * takes) for share in (0.1, 0.3, 0.5, 0.7))
+    ended = sum(check_ends(lambda: inlay.compile(text, threads=threads), share * takes) for share in (0.1, 0.3, 0.5, 0.7))
     assert ended > 0
-    assert inlay.compile(SUM)(np.zeros(3)) == 3
+    assert inlay.compile(SUM, threads=threads)(np.zeros(3)) == 3
 
 
 def test_a_compiler_of_c_ends(tmp_path):

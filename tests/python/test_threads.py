@@ -129,20 +129,28 @@ def test_a_function_for_one_thread_says_so():
 def test_wrong_numbers_of_threads():
     fn = inlay.compile(SUMS)
     x, i = _arguments(10)
-    for wrong in (0, -1, 1 << 70):
-        with pytest.raises(ValueError, match="threads= takes a number of 1 at least"):
-            fn(x, i, threads=wrong)
-    for wrong in ("2", 1.0, None):
-        with pytest.raises(TypeError, match="threads= takes a number of 1 at least, not"):
-            fn(x, i, threads=wrong)
-        with pytest.raises(TypeError, match="inlay.set_threads takes a number of threads"):
-            inlay.set_threads(wrong)
-    with pytest.raises(ValueError, match="takes a number of 1 at least, not 0"):
-        inlay.set_threads(0)
-    with pytest.raises(ValueError, match="threads= takes a number of 1 at least, not 0"):
-        inlay.compile(SUMS, threads=0)
-    with pytest.raises(TypeError, match="threads= takes a number, not a str"):
-        inlay.compile(SUMS, threads="all")
+    asked = [lambda n: fn(x, i, threads=n), lambda n: inlay.compile(SUMS, threads=n), inlay.set_threads]
+    for ask, takes in zip(asked, ("threads=", "threads=", "inlay.set_threads"), strict=True):
+        for wrong in (0, -1, -(1 << 70)):
+            with pytest.raises(ValueError, match=f"^{takes} takes a number of 1 at least, not {wrong}$"):
+                ask(wrong)
+        for wrong, kind in (("2", "a str"), (1.0, "a float"), (True, "a bool"), (False, "a bool")):
+            with pytest.raises(TypeError, match=f"^{takes} takes a number of 1 at least, not {kind}$"):
+                ask(wrong)
+    for ask in (asked[0], asked[2]):  # (of `compile` None is what nobody says)
+        with pytest.raises(TypeError, match="takes a number of 1 at least, not a NoneType"):
+            ask(None)
+
+
+def test_more_threads_than_anybody_has(eight_threads):
+    for many in (1 << 20, 1 << 31, 1 << 70):
+        inlay.set_threads(many)
+        assert inlay.get_threads() == 1 << 16
+        assert inlay.compile(SUMS, threads=many).compilation.program.threads == 1 << 16
+    inlay.set_threads(8)
+    x, i = _arguments()
+    fn = inlay.compile(SUMS, threads=1 << 70)
+    assert _bytes(fn(x, i, threads=1 << 70)) == _bytes(fn(x, i, threads=1))
 
 
 def test_a_parameter_may_be_named_threads():
@@ -161,37 +169,51 @@ def test_a_child_of_fork_has_threads_of_its_own(eight_threads):
 
 
 _INTERRUPTED = """
-import os, signal, threading, time
+import os, signal, sys, threading, time
 import numpy as np, inlay
 inlay.set_threads(4)
-fn = inlay.compile('''graph @main(%x: f64[n, m]) {
-  %a = lgamma %x
-  %b = exp %a
-  %c = lgamma %b
-  %d = digamma %c
-  %s = reduce add %d [0, 1] : f64
-  return %s
-}''', threads=3)
-x = np.broadcast_to(np.linspace(1, 2, 1000), (400_000, 1000))
-fn(x[:10])
+fn = inlay.compile('graph @main(%x: f64[n], %y: f64[m]) {\\n %column = reshape %x : f64[n, 1]\\n' + sys.argv[1] + '}',
+                   threads=int(sys.argv[2]))
+x = np.linspace(1, 2, 400_000)
+fn(x[:1000], x[:1000])
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 start = time.perf_counter()
 try:
-    fn(x)
+    fn(x, x)
 except KeyboardInterrupt:
-    print("interrupted", time.perf_counter() - start < 60, fn(x[:10], threads=1) == fn(x[:10]))
+    alone, together = (fn(x[:1000], x[:1000], threads=n) for n in (1, int(sys.argv[2])))
+    print("interrupted", time.perf_counter() - start < 60, alone.tobytes() == together.tobytes(),
+          inlay._inlay.num_pool_threads())
+"""
+_POINTS = """%a = mul %column, %y
+  %b = lgamma %a
+  %c = lgamma %b
+  %s = reduce add %c [0, 1] : f64
+  return %s
+"""
+_ROWS = """%a = mul %column, %y
+  %b = lgamma %a
+  %r = softmax %b, axes = [1]
+  %q = square %r
+  %s = reduce add %q [1] : f64
+  return %s
 """
 
 
-def test_control_c_ends_all_threads_of_a_call():
-    """(Without the interruption the call would take minutes.)"""
-    found = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=300)
-    assert found.stdout == "interrupted True True\n", found.stderr
+@pytest.mark.parametrize("work, threads", [(_POINTS, 2), (_POINTS, 4), (_ROWS, 2), (_ROWS, 3)])
+def test_control_c_ends_all_threads_of_a_call(work, threads):
+    """(Without the interruption the call would take minutes. Its arguments are small: nothing is copied for it.)"""
+    found = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, work, str(threads)], capture_output=True, text=True, timeout=300
+    )
+    assert found.stdout == f"interrupted True True {threads - 1}\n", found.stderr
 
 
 def test_the_environment_says_how_many_threads_there_are():
+    """What is no number of 1 or more says nothing."""
     text = "import inlay; print(inlay.get_threads())"
-    for given, expected in (("3", "3"), ("", None), ("many", None), ("0", None)):
+    no_numbers = dict.fromkeys(("", "many", "0", "-3", "3x", "3 4", "3.5", "1e3", "+3", "-" + "9" * 30))
+    for given, expected in {"3": "3", "03": "3", "70000": "65536", "9" * 30: "65536", **no_numbers}.items():
         found = subprocess.run(
             [sys.executable, "-c", text], env={**os.environ, "INLAY_THREADS": given}, capture_output=True, text=True
         )

@@ -36,14 +36,15 @@ def compile_nutpie(
     jitter_rvs=None,
     freeze_model=False,
     planner=None,
+    threads=None,
 ):
     """`model` as `nutpie.sample` takes it. Its draws run neither Python nor under the GIL, in as many threads as there
     are chains.
 
     `var_names`: what to keep in the trace beside the free variables; None: everything. `initial_points`,
     `default_initialization_strategy` and `jitter_rvs` are those of `nutpie.compile_pymc_model`. `freeze_model`: data
-    and dims become constants, which can make faster code; `with_data` then has none to exchange. `planner`: as in
-    `inlay.pytensor.mode`.
+    and dims become constants, which can make faster code; `with_data` then has none to exchange. `planner`, and on how
+    many `threads` each chain's calls may run: as in `inlay.pytensor.mode`.
 
     Data that a call of `with_data` exchanges may change its length: nothing is compiled again.
 
@@ -56,7 +57,7 @@ def compile_nutpie(
     _require_free_variables(model)
     return compile_in_mode(
         model,
-        mode(planner=planner),
+        mode(planner=planner, threads=threads),
         var_names=var_names,
         initial_points=initial_points,
         default_initialization_strategy=default_initialization_strategy,
