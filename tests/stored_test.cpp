@@ -109,11 +109,12 @@ TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
 TEST(Stored, HelpIsSaidWhereItHelps) {
   using kernel::stored_help;
   using kernel::StoredFor;
-  EXPECT_NE(stored_help({.why = StoredFor::call_operand, .what = "matmul, which makes p,"}), "");
-  EXPECT_EQ(stored_help({.why = StoredFor::call_operand, .what = "sort"}), "");  // is a call, whatever its size
-  EXPECT_NE(stored_help({.why = StoredFor::fusion_off}), "");
-  EXPECT_EQ(stored_help({.why = StoredFor::fold}), "");
-  EXPECT_EQ(stored_help({}), "");
+  EXPECT_NE(stored_help({.why = StoredFor::call_operand, .what = "matmul, which makes p,"}, false), "");
+  EXPECT_EQ(stored_help({.why = StoredFor::call_operand, .what = "matmul, which makes p,"}, true), "");
+  EXPECT_EQ(stored_help({.why = StoredFor::call_operand, .what = "sort"}, false), "");  // is a call, whatever its size
+  EXPECT_NE(stored_help({.why = StoredFor::fusion_off}, true), "");
+  EXPECT_EQ(stored_help({.why = StoredFor::fold}, false), "");
+  EXPECT_EQ(stored_help({}, false), "");
 }
 
 /// Of the pairs that go over other axes, what helps.

@@ -429,7 +429,7 @@ def max_threads() -> int: ...
 
 def set_max_threads(count: int) -> None: ...
 
-def thread_count(what: str, value: object) -> int:
+def thread_count(what: str, value: object | None) -> int:
     """
     A number of threads, as `what` takes it; raises TypeError or ValueError for what is none.
     """

@@ -188,6 +188,7 @@ def explain(fn, *, sizes=None, verbose=False):
     """
     made = made_of(fn)
     data = made.program.explain()
+    plan = plan_of(made.program, sizes)
     return Explanation(
         steps=_steps(data["steps"], made.program.step_times()),
         kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
@@ -206,8 +207,8 @@ def explain(fn, *, sizes=None, verbose=False):
         rewrites=data["rewrites"],
         memory_map=data["memory_map"],
         target=data["target"],
-        plan=plan_of(made.program, sizes),
-        buffers=_buffers(made.program.buffers(sizes)),
+        plan=plan,
+        buffers=_buffers(made.program, plan, sizes),
         verbose=verbose,
         cache=made.cache,
     )
@@ -221,8 +222,10 @@ def _steps(steps, times):
     ]
 
 
-def _buffers(buffers):
-    return None if buffers is None else [Buffer(**d) for d in buffers]
+def _buffers(program, plan, sizes):
+    if plan is None or plan.peak == 0:
+        return None if plan is None else []
+    return [Buffer(**d) for d in program.buffers(sizes)]
 
 
 def _lines(e):

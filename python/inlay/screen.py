@@ -207,6 +207,7 @@ PLAIN_REASONS = {
     "running-values": "a running sum is made in order, once",
     "several-places": "read at more than one place, expensive to compute twice",
     "kept-row": "a later part of the same kernel needs the row again",
+    "number-of-row": "expensive, and the same along a row: made for several rows at once",
     "every-index": "would be computed for each index that reads it",
     "outer-loop": "a loop around it would compute it again in each pass",
     "long-body": "the loop would become too long",

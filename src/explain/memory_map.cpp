@@ -283,8 +283,10 @@ std::vector<StoredValue> stored_values(const KernelProgram& program, const Memor
     const Buffer& buffer = program.buffers[b];
     if (buffer.role != kernel::Role::temporary || buffer.view_of.valid()) continue;
     const StorageId storage = plan.sharing.placements[b].storage;
+    const bool sizes_are_known = std::ranges::all_of(buffer.dims, &Dim::is_constant);
     out.push_back({b, names.buffers[b], owner[b] + (storage.valid() ? storage_text(plan.sharing, storage) : "nowhere"),
-                   kernel::size_bytes(buffer), kernel::stored_text(buffer.stored), kernel::stored_help(buffer.stored)});
+                   kernel::size_bytes(buffer), kernel::stored_text(buffer.stored),
+                   kernel::stored_help(buffer.stored, sizes_are_known)});
   }
   return out;
 }

@@ -149,6 +149,12 @@ std::vector<Dim> longest_axes(const Kernel& kernel) {
   return out;
 }
 
+/// Can it be said that they are? The same sizes in another order are equal to themselves alone.
+bool may_be_equal(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  const auto may_be = [](const Dim& x, const Dim& y) { return x == y || !x.is_constant() || !y.is_constant(); };
+  return std::ranges::equal(a, b, may_be) && !std::ranges::is_permutation(a, b);
+}
+
 /// Of its longest stage.
 int body_length(const Kernel& kernel) {
   int most = 0;
@@ -177,10 +183,10 @@ class Explainer {
   }
 
  private:
-  /// Sizes that are said to be equal do not help two kernels that have different numbers of axes.
   std::string_view help(const Apart& pair) const {
-    const auto axes = [&](StepId step) { return longest_axes(*kernel_at(program_, step)).size(); };
-    if (pair.why == ApartFor::other_axes && axes(pair.first) != axes(pair.second)) return "";
+    const auto axes = [&](StepId step) { return longest_axes(*kernel_at(program_, step)); };
+    if (pair.why == ApartFor::other_axes && !may_be_equal(axes(pair.first), axes(pair.second))) return "";
+    if (pair.why == ApartFor::pass_off && mode_ == fuse::Mode::full) return "";  // it is so already
     return kRows[static_cast<std::size_t>(pair.why)].help;
   }
 

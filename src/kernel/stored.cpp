@@ -30,9 +30,10 @@ void offer(Stored& kept, Stored reason) {
 
 std::string_view stored_for_name(StoredFor why) { return row_of(why).name; }
 
-std::string_view stored_help(const Stored& stored) {
+std::string_view stored_help(const Stored& stored, bool sizes_are_known) {
   const bool is_of_call = stored.why == StoredFor::call_operand || stored.why == StoredFor::call_result;
-  return is_of_call && !stored.what.starts_with("matmul") ? "" : row_of(stored.why).help;  // only that can be a loop
+  const bool may_be_loop = stored.what.starts_with("matmul") && !sizes_are_known;  // only that can be one
+  return is_of_call && !may_be_loop ? "" : row_of(stored.why).help;
 }
 
 std::optional<StoredFor> stored_for_named(std::string_view name) {

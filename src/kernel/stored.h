@@ -32,8 +32,9 @@ void offer(Stored& kept, Stored reason);
 std::string_view stored_for_name(StoredFor why);
 std::optional<StoredFor> stored_for_named(std::string_view name);
 
-/// Returns what who wrote the program can do so that it is not stored; empty where that is nothing.
-std::string_view stored_help(const Stored& stored);
+/// Returns what who wrote the program can do so that it is not stored; empty where that is nothing. `sizes_are_known`:
+/// all of the value's, so its type says them already.
+std::string_view stored_help(const Stored& stored, bool sizes_are_known);
 
 /// Returns the reason as text: "call-operand: matmul reads it from memory".
 std::string stored_text(const Stored& stored);

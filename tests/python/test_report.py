@@ -268,20 +268,47 @@ def test_reasons_and_what_helps():
         assert found.reason.partition(": ")[2] in reasons and found.help in reasons
     for refusal in e.refusals:
         assert refusal in reasons
-    helps = {s.reason.split(":")[0]: s.help for s in e.stored}
-    assert "at most 16" in helps["call-operand"]
+
+
+def helps_of(text, of="stored"):
+    found = getattr(inlay.explain(inlay.compile(text)), of)
+    return {x.reason.split(":")[0]: x.help for x in found}
 
 
 def test_help_is_where_it_helps():
-    """A product may be a loop, a sort may not; sizes that are equal do not make axes of a sum."""
-    x, y = pt.dvector("x"), pt.dmatrix("y")
-    e = inlay.explain(pytensor.function([x], [pt.sort(pt.exp(x)), pt.exp(x)], mode="INLAY"))
-    assert {s.reason.split(":")[0]: s.help for s in e.stored}.get("call-operand", "") == ""
-    for a, b in ((x, y), (x, pt.dvector("z"))):
-        e = inlay.explain(pytensor.function([a, b], [pt.exp(a), (pt.exp(a) + b).sum()], mode="INLAY"))
-        for pair in e.apart:
-            if pair.reason.startswith("other-axes"):
-                assert (pair.help == "") == (b.ndim != a.ndim)
+    """A product may be a loop, a sort may not, nor a product of sizes that are known to be long."""
+    operand = "graph @main({}) {{\n %e = exp %x\n %r = {}\n return %r\n}}"
+    assert helps_of(operand.format("%x: f64[n]", "sort %e"))["call-operand"] == ""
+    assert "at most 16" in helps_of(operand.format("%x: f64[n, m], %y: f64[m]", "matmul %e, %y"))["call-operand"]
+    assert helps_of(operand.format("%x: f64[64, 64], %y: f64[64]", "matmul %e, %y"))["call-operand"] == ""
+
+
+def test_help_with_axes_is_where_sizes_may_be_equal():
+    reads = (
+        "graph @main(%x: f64[{}], %y: f64[{}]) {{\n %a = exp %x\n %b = exp %y\n %f = {} %a{}\n"
+        " %g = add %b, %f\n return %a, %g\n}}"
+    )
+    across = helps_of(reads.format("n, m", "m, n", "transpose", " [1, 0]"), "apart")
+    assert set(across) and set(across.values()) == {""}
+    sums = helps_of(reads.format("n", "m", "reduce add", " [0] : f64"), "apart")
+    assert set(sums) and set(sums.values()) == {""}
+
+
+def test_a_profile_of_another_function():
+    f = inlay.compile("graph @main(%x: f64[n]) {\n  %e = exp %x\n  return %e\n}")
+    for text in (
+        "graph @other(%z: f64[k, m]) {\n  %e = tanh %z\n  return %e\n}",
+        "graph @main(%x: f64[n]) {\n  %e = tanh %x\n  return %e\n}",
+    ):
+        with pytest.raises(ValueError, match="this Profile is not of"):
+            inlay.report(inlay.compile(text), None, inlay.profile(f, ones(10)))
+
+
+def test_a_path_is_not_an_argument():
+    f = inlay.compile("graph @main(%x: f64[n]) {\n  %e = exp %x\n  return %e\n}")
+    for wrong in (ones(3), b"page.html", 3):
+        with pytest.raises(TypeError, match="takes the path of a file, or None, before the function's arguments"):
+            inlay.report(f, wrong, ones(3))
 
 
 def test_what_runs_as_python():

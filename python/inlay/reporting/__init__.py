@@ -1,6 +1,9 @@
 """A report of a function: one page of HTML with what takes the time, what moves bytes, what was not fused, and why."""
 
+import os
+
 from .. import errors, pages
+from ..choices import a_kind
 from ..explanation import explain
 from ..functions import made_of
 from ..profiling import Profile, profile
@@ -17,8 +20,8 @@ def report(fn, path=None, /, *args, **kwargs):
     has what `inlay.explain(fn)` says, and no times. It is one file of at most 300 KB, without scripts, that needs no
     network; of a large function it leaves out what does not fit, and says so.
 
-    Errors: TypeError for another function, OSError where the file cannot be written, which is then as it was; what
-    `inlay.profile` raises.
+    Errors: TypeError for what is no function or no path (which comes before the arguments), ValueError for a Profile of
+    another function, OSError where the file cannot be written, which is then as it was; what `inlay.profile` raises.
 
     >>> double = inlay.compile('''graph @main(%x: f64[n]) {
     ...   %y = add %x, %x
@@ -27,11 +30,24 @@ def report(fn, path=None, /, *args, **kwargs):
     >>> inlay.report(double, "report.html", np.ones(1000))
     """
     made = made_of(fn)
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"inlay.report takes the path of a file, or None, before the function's arguments, not {a_kind(path)}"
+        )
     if len(args) == 1 and isinstance(args[0], Profile) and not kwargs:
         measured = args[0]
     else:
         measured = profile(fn, *args, **kwargs) if args or kwargs else None
-    return pages.written(page_of(made.name, _explained(fn, measured), measured), path)
+    e = _explained(fn, measured)
+    if measured is not None and not _is_of(measured, made.name, e):
+        raise ValueError(f"this Profile is not of {made.name}, but of {measured.name}")
+    return pages.written(page_of(made.name, e, measured), path)
+
+
+def _is_of(p, name, e):
+    """Of two functions with one name the steps tell: with clocks a function may have others, but not all of them."""
+    made, measured = ({formula for step in steps for formula in step.computes} for steps in (e.steps, p.rows))
+    return p.name == name and (made == measured or not made.isdisjoint(measured))
 
 
 def _explained(fn, measured):

@@ -49,11 +49,9 @@ def _times(p, lines, shown):
             '<code>inlay.report(f, "report.html", *args)</code>.</p>'
         )
     first = by_time(lines)[:_MOST]
-    least = getattr(p, "least", None)
-    quickest = f", and {time_text(least)} the quickest" if least else ""
     told = (
-        f"<p>A call takes {time_text(p.total)}, the mean of {screen.count_text(p.calls, 'call')}{quickest}. "
-        f"{share_text(p.outside / p.total)} of that is outside of all steps: the call from Python, the memory of its "
+        f"<p>A call takes {time_text(p.total)}, the mean of {screen.count_text(p.calls, 'call')}, and "
+        f"{time_text(p.least)} the quickest. {share_text(p.outside / p.total)} of the mean is outside of all steps: the call from Python, the memory of its "
         "results, the clocks.</p>"
     )
     return told + _list(((line.row.share, line, _time_told(line)) for line in first), shown)
@@ -65,7 +63,7 @@ def _time_told(line):
     if row.bandwidth is not None:
         share = f"{100 * row.share_of_bandwidth:.0f} % of what memory gives one thread"
         told += f", {three_digits(row.bandwidth)} GB/s: {share}"
-    if rate := getattr(row, "flop_rate", None):
+    if rate := row.flop_rate:
         told += f", {three_digits(rate)} GFlop/s"
     return told
 
@@ -78,7 +76,8 @@ def _bytes(lines, shown):
         return "<p>It computes with single numbers, in registers.</p>"
     if unknown:
         move = "1 step moves" if len(unknown) == 1 else f"{len(unknown)} steps move"
-        told = f"<p>How many bytes {move} depends on sizes that a call brings.</p>"
+        found = "that a loop finds in each pass" if unknown[0].row else "that a call brings"
+        told = f"<p>How many bytes {move} depends on sizes {found}.</p>"
         return told + _list(((None, line, _bytes_told(line)) for line in first), shown)
     whole = total_bytes(lines)
     read = sum(line.source.bytes_read for line in steps if line.row or not line.step.depth)
@@ -119,9 +118,9 @@ def _not_fused(e):
 def _host_calls(e):
     calls = list(screen.host_calls(e).items()) if e.host_calls else []
     help = "an op that inlay has (docs/ops.md) is compiled, and can be part of a loop"
-    for name, reason in calls[:_MOST]:
-        yield f"{code(name, 120)} runs as Python: {text(reason)}.{_more(calls)}", help
-        calls = calls[:_MOST]
+    for i, (name, reason) in enumerate(calls[:_MOST], 1):
+        more = _more(calls) if i == _MOST else ""
+        yield f"{code(name, 120)} runs as Python: {text(reason)}.{more}", help
 
 
 def _copies(e):
@@ -136,7 +135,7 @@ def _apart(e):
         groups.setdefault(pair.reason.partition(":")[0], []).append(pair)
     for pairs in sorted(groups.values(), key=len, reverse=True)[:_MOST]:
         first = pairs[0]
-        more = f" So are {screen.count_text(len(pairs) - 1, 'more pair')}." if len(pairs) > 1 else ""
+        more = f" The same holds for {screen.count_text(len(pairs) - 1, 'more pair')}." if len(pairs) > 1 else ""
         yield (
             f"{code('@' + first.first, 80)} and {code('@' + first.second, 80)} share {code(first.shared, 80)} "
             f"and are two loops: {text(sentence(first.reason))}.{more}",
@@ -154,7 +153,7 @@ def _stored(e):
     for (reason, help), values in list(groups.items())[:_MOST]:
         names = [f"{code(value.name, 80)} ({text(screen.bytes_text(size), 80)})" for size, value in values]
         more = f" and {screen.count_text(len(names) - _MOST, 'more value')}" if len(names) > _MOST else ""
-        are = "is" if len(names) == 1 else "are"
+        are = "is" if len(names) == 1 else "are each"
         yield f"{', '.join(names[:_MOST])}{more} {are} stored: {text(reason)}.", help
 
 

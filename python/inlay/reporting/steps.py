@@ -76,7 +76,7 @@ def section(e, p, lines, links):
     of_time = p is not None
     heads = ["step", "computes", "time" if of_time else "share of bytes", "reads", "writes"]
     has_passes = of_time and any(line.row and line.row.passes != 1 for line in lines)
-    has_flops = of_time and any(getattr(line.row, "flop_rate", None) for line in lines)
+    has_flops = of_time and any(line.row and line.row.flop_rate for line in lines)
     heads += ["passes"] * has_passes + ["GB/s"] * of_time + ["GFlop/s"] * has_flops
     total = total_bytes(lines)
     room, made = Room(_BYTES), {}
@@ -106,7 +106,7 @@ def _numbers(line, p, total, has_passes, has_flops):
         return [_with_bar(line.moved / total, step.kind) if known else "", *sizes]
     share = _with_bar(row.share, step.kind, time_text(row.seconds))
     speed = "" if row.bandwidth is None else f"{three_digits(row.bandwidth)} <small>{_peak(row)}</small>"
-    rate = getattr(row, "flop_rate", None)
+    rate = row.flop_rate
     passes = [f"{row.passes:.6g}"] * has_passes
     return [share, *sizes, *passes, speed, *([three_digits(rate) if rate else ""] * has_flops)]
 
