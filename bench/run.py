@@ -1,4 +1,5 @@
-"""inlay beside its peers, in one run: CPU time on one core, the least of many rounds, printed as ratios.
+"""inlay beside its peers, in one run: CPU time on one core (group threads: time on two), the least of many rounds,
+printed as ratios.
 
 A ratio says how many times the peer's cost is ours (for costs: peer / inlay). `goal` is what the project aims at;
 nothing here is a test. A peer that is not installed is left out; scripts/bench --setup installs them.
@@ -35,6 +36,7 @@ import numpy as np
 from timing import microseconds_per_call, microseconds_per_pointer_call
 
 ELEMENTS = 100_000
+ALL_CPUS = os.sched_getaffinity(0)
 
 
 @dataclasses.dataclass
@@ -330,6 +332,21 @@ def reduction_rows():
         yield ratio_row(title, ours, peer, theirs, goal)
 
 
+def thread_rows():
+    """By the clock on the wall, in a process of its own that has the CPUs that this one had, and peers with threads."""
+    words = os.environ["XLA_FLAGS"].split()
+    environment = {**os.environ, "XLA_FLAGS": " ".join(word for word in words if "thread" not in word)}
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, ALL_CPUS)
+    try:
+        text = subprocess.run([sys.executable, BENCH / "threads.py"], check=True, stdout=subprocess.PIPE, text=True,
+                              env=environment).stdout
+    finally:
+        os.sched_setaffinity(0, before)
+    for work, ours, peer, theirs, unit, goal in json.loads(text):
+        yield Row(work, ours, peer, theirs, unit) if goal is None else ratio_row(work, ours, peer, theirs, goal, unit)
+
+
 def numba_slice_write():
     import numba
 
@@ -381,7 +398,7 @@ def waiting_rows(names):
 
 
 GROUPS = {"radon": radon_rows, "models": model_rows, "waiting": waiting_rows, "kernels": kernel_rows, "fusion": fusion_rows, "reductions": reduction_rows,
-          "scalars": scalar_rows, "movement": movement_rows, "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
+          "scalars": scalar_rows, "movement": movement_rows, "calls": call_rows, "threads": thread_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
 
 
 def figure(value, unit):
@@ -444,7 +461,7 @@ def main():
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     versions = ", ".join(f"{name} {installed(name) or '-'}" for name in ("numpy", "pytensor", "pymc", "numba", "jax"))
     level = f" at level {arguments.cpu}" if arguments.cpu else ""
-    print(f"{cpu_name()}{level}, one core; Python {platform.python_version()}, {versions}\n", flush=True)
+    print(f"{cpu_name()}{level}, one core (threads: two); Python {platform.python_version()}, {versions}\n", flush=True)
     rows = []
     caches = "warm" if arguments.warm else "cold"
     options = {"models": (arguments.models, arguments.peers, caches), "waiting": (arguments.models,)}

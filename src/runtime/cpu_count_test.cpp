@@ -71,6 +71,7 @@ TEST_F(GroupQuota, TheLeastOfTheGroupsAboveCounts) {
 
 TEST_F(GroupQuota, AContainerSeesItsOwnGroupAtTheRoot) {
   set_quota("", "400000 100000");
+  write("sys/fs/other/cpu.max", "100000 100000");  // no group
   for (const char* outside : {"/docker/0123", "/../other", "/"}) {
     be_in("0::" + std::string(outside));
     EXPECT_EQ(quota(), 4) << outside;

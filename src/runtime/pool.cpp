@@ -172,7 +172,11 @@ class Job {
 
 class Worker {
  public:
-  Worker() : thread_([this] { live(); }) {}
+  Worker() : thread_([this] { live(); }) {
+#if defined(__linux__)
+    pthread_setname_np(thread_.native_handle(), "inlay");  // in top, gdb and py-spy
+#endif
+  }
 
   void give(Job& job) {
     {
@@ -190,9 +194,6 @@ class Worker {
 
  private:
   void live() {
-#if defined(__linux__)
-    pthread_setname_np(pthread_self(), "inlay");  // in top, gdb and py-spy
-#endif
     const auto has_news = [this] { return job_.load(std::memory_order_relaxed) != nullptr; };
     for (;;) {
       if (!soon(has_news)) {

@@ -214,6 +214,8 @@ TEST_F(PoolTest, AChildOfForkHasThreadsOfItsOwn) {
 TEST_F(PoolTest, AProcessHasOneThreadAtLeast) {
   EXPECT_THROW(set_max_threads(0), Error);
   EXPECT_EQ(max_threads(), 8);
+  set_max_threads(2 * kMostThreads);
+  EXPECT_EQ(max_threads(), kMostThreads);
 }
 
 }  // namespace
