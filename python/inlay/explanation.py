@@ -223,9 +223,9 @@ def _steps(steps, times):
 
 
 def _buffers(program, plan, sizes):
-    if plan is None or plan.peak == 0:
-        return None if plan is None else []
-    return [Buffer(**d) for d in program.buffers(sizes)]
+    if plan is None:
+        return None
+    return [Buffer(**d) for d in program.buffers(sizes)] if plan.peak > 0 else []
 
 
 def _lines(e):

@@ -220,10 +220,16 @@ PLAIN_REASONS = {
 }
 
 
-def plain(reason):
-    """A reason of `Stored` without its word of docs/fusion.md."""
+def parts_of(reason):
+    """Its word, a heading of docs/fusion.md, and its sentence; of a reason without a word twice the sentence."""
     word, _, sentence = reason.partition(": ")
-    text = PLAIN_REASONS.get(word, sentence or word)
+    return word, sentence or word
+
+
+def plain(reason):
+    """A reason of `Stored` without its word."""
+    word, sentence = parts_of(reason)
+    text = PLAIN_REASONS.get(word, sentence)
     return text.replace("library function", "host call") if sentence.startswith("host call ") else text
 
 

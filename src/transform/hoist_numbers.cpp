@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <ranges>
-#include <tuple>
 #include <utility>
 
 #include "kernel/live.h"
 #include "kernel/visit.h"
 #include "transform/choose_locals.h"
+#include "transform/kept_values.h"
 
 namespace inlay::transform {
 
-using kernel::BufferId;
 using kernel::Kernel;
 using kernel::KernelProgram;
 using kernel::RegisterId;
@@ -30,6 +29,7 @@ class NumberHoister {
       : program_(program), kernel_(kernel), context_(context) {}
 
   void run() {
+    if (tile_of(kernel_, context_.caps) == 1 && !has_short_rows()) return;
     bool has_changed = false;
     for (std::size_t at = 0; at < kernel_.stages.size(); ++at) {
       if (!may_hoist_from(kernel_.stages[at])) continue;
@@ -42,17 +42,9 @@ class NumberHoister {
   }
 
  private:
-  BufferId root(BufferId b) const { return root_of(program_, b); }
-
-  bool writes(const Stage& stage, BufferId buffer) const {
-    return std::ranges::any_of(stage.statements,
-                               [&](const Statement& s) { return s.is_write() && root(s.buffer) == root(buffer); });
-  }
-
   /// What a check guards stays behind it.
-  bool may_hoist_from(const Stage& stage) const {
-    return !stage.axes.empty() && std::ranges::none_of(stage.statements, &Statement::can_fail) &&
-           (tile_of(kernel_, context_.caps) > 1 || has_short_rows());
+  static bool may_hoist_from(const Stage& stage) {
+    return !stage.axes.empty() && std::ranges::none_of(stage.statements, &Statement::can_fail);
   }
 
   bool has_short_rows() const {
@@ -75,7 +67,7 @@ class NumberHoister {
         for (std::size_t i = 0; i < stage.axes.size(); ++i) {
           if (s.map.uses_axis(num_outer + static_cast<int>(i))) return false;
         }
-        return !writes(stage, s.buffer);
+        return !is_written_in(program_, stage, s.buffer);
       default: return false;
     }
   }
@@ -144,7 +136,7 @@ class NumberHoister {
   /// Where the stage has one point a row too, and what the statements load is there before it runs.
   bool may_append(const Stage& before, const std::vector<Statement>& makers) const {
     return before.axes.empty() && std::ranges::none_of(makers, [&](const Statement& s) {
-             return s.kind == Statement::Kind::load && writes(before, s.buffer);
+             return s.kind == Statement::Kind::load && is_written_in(program_, before, s.buffer);
            });
   }
 
@@ -154,8 +146,9 @@ class NumberHoister {
     for (Statement s : makers) {
       const RegisterId result = std::exchange(s.result, RegisterId());
       for_each_register(s, [&](RegisterId& r) { r = out[r.index]; });
-      const auto known =
-          std::ranges::find_if(to.statements, [&](const Statement& there) { return makes_the_same(there, s); });
+      const auto known = std::ranges::find_if(to.statements, [&](const Statement& there) {
+        return there.result.valid() && !there.is_write() && say_the_same(there, s);
+      });
       if (known != to.statements.end()) {
         out[result.index] = known->result;
         continue;
@@ -166,27 +159,12 @@ class NumberHoister {
     return out;
   }
 
-  static bool makes_the_same(const Statement& a, const Statement& b) {
-    const auto parts = [](const Statement& s) {
-      return std::tie(s.kind, s.dtype, s.op, s.operands, s.buffer, s.map, s.axis, s.size);
-    };
-    return a.result.valid() && !a.is_write() && parts(a) == parts(b) &&
-           (a.kind != Statement::Kind::literal || a.literal == b.literal);
-  }
-
   /// With an element for each outer point.
-  std::pair<BufferId, kernel::AccessMap> new_temporary(DType dtype) {
-    kernel::Buffer buffer{.name = str("number_", program_.buffers.size()), .dtype = dtype};
-    buffer.stored.why = kernel::StoredFor::number_of_row;
-    kernel::AccessMap map;
-    for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) {
-      buffer.dims.push_back(kernel_.outer[axis].extent);
-      map.subscripts.push_back({0, {}, {}});
-      map.subscripts.back().axes.push_back({static_cast<int>(axis), 1});
-    }
-    const BufferId out = program_.buffers.push_back(std::move(buffer));
-    kernel_.outputs.push_back({.buffer = out});
-    return {out, std::move(map)};
+  KeptPlace new_temporary(DType dtype) {
+    std::vector<KeptAxis> axes;
+    for (std::size_t i = 0; i < kernel_.outer.size(); ++i)
+      axes.push_back({static_cast<int>(i), kernel_.outer[i].extent});
+    return add_kept(program_, kernel_, "number", kernel::StoredFor::number_of_row, dtype, axes, /*is_local=*/false);
   }
 
   KernelProgram& program_;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <tuple>
 
 #include "kernel/live.h"
 #include "kernel/visit.h"
+#include "transform/kept_values.h"
 
 namespace inlay::transform {
 
@@ -28,12 +28,7 @@ struct Meaning {
   int version = 0;    // of a load: how many stages have written to the buffer before
 
   bool operator==(const Meaning& other) const {
-    const auto parts = [](const Meaning& m) {
-      const Statement& s = m.made_by;
-      return std::tie(s.kind, s.dtype, s.op, s.operands, s.buffer, s.map, s.axis, s.size, m.version);
-    };
-    return parts(*this) == parts(other) &&
-           (made_by.kind != Statement::Kind::literal || made_by.literal == other.made_by.literal);
+    return version == other.version && say_the_same(made_by, other.made_by);
   }
 };
 
@@ -90,7 +85,8 @@ class RowKeeper {
     Meaning meaning{s, s.kind == Statement::Kind::load ? versions_[root(s.buffer)] : 0};
     meaning.made_by.result = RegisterId();
     for_each_register(meaning.made_by, [&](RegisterId& r) { r = RegisterId(numbers[r.index].index); });
-    const bool changes_here = s.kind == Statement::Kind::load && is_written_in(kernel_.stages[stage], s.buffer);
+    const bool changes_here =
+        s.kind == Statement::Kind::load && is_written_in(program_, kernel_.stages[stage], s.buffer);
     const auto known = std::ranges::find(meanings_, meaning);
     if (!changes_here && known != meanings_.end()) return NumberId(known - meanings_.begin());
     return new_number(changes_here ? Meaning{} : meaning, stage);
@@ -99,11 +95,6 @@ class RowKeeper {
   NumberId new_number(const Meaning& meaning, std::size_t stage) {
     maker_.push_back(stage);
     return meanings_.push_back(meaning);
-  }
-
-  bool is_written_in(const Stage& stage, BufferId buffer) const {
-    return std::ranges::any_of(stage.statements,
-                               [&](const Statement& s) { return s.is_write() && root(s.buffer) == root(buffer); });
   }
 
   /// What an earlier stage stored is what is loaded, where both are at one place.
@@ -191,40 +182,37 @@ class RowKeeper {
   /// A row that holds a number's values.
   struct Row {
     NumberId number;
-    BufferId buffer;
-    AccessMap map;
+    KeptPlace place;
   };
 
   void load_kept(Statement& s, NumberId number) {
     auto row = std::ranges::find(rows_, number, &Row::number);
     if (row == rows_.end()) row = rows_.insert(row, stored_row(number, s.dtype));
-    s = {.kind = Statement::Kind::load, .result = s.result, .dtype = s.dtype, .buffer = row->buffer, .map = row->map};
+    s = {.kind = Statement::Kind::load,
+         .result = s.result,
+         .dtype = s.dtype,
+         .buffer = row->place.buffer,
+         .map = row->place.map};
   }
 
   /// The maker of the number stores it now. In the order of the loops, so that vectors run along the row.
   Row stored_row(NumberId number, DType dtype) {
     Stage& stage = kernel_.stages[maker_[number]];
-    kernel::Buffer buffer{.name = str("row_", program_.buffers.size()), .dtype = dtype};
-    buffer.stored.why = kernel::StoredFor::kept_row;
-    AccessMap map;
-    const auto add_axis = [&](int axis, const Dim& extent) {
-      buffer.dims.push_back(extent);
-      map.subscripts.push_back({0, {}, {}});
-      map.subscripts.back().axes.push_back({axis, 1});
-    };
+    std::vector<KeptAxis> axes;
     for (std::size_t i = 0; i <= stage.axes.size(); ++i) {
-      if (kernel_.is_tiled() && i == stage.tile_at) {
-        add_axis(kernel_.tiled_axis(), min(kernel_.outer.back().extent, Dim(kernel_.tile)));
-      }
-      if (i < stage.axes.size()) add_axis(static_cast<int>(kernel_.outer.size() + i), stage.axes[i].extent);
+      if (kernel_.is_tiled() && i == stage.tile_at)
+        axes.push_back({kernel_.tiled_axis(), min(kernel_.outer.back().extent, Dim(kernel_.tile))});
+      if (i < stage.axes.size()) axes.push_back({static_cast<int>(kernel_.outer.size() + i), stage.axes[i].extent});
     }
-    Row row{number, program_.buffers.push_back(std::move(buffer)), std::move(map)};
-    kernel_.outputs.push_back({.buffer = row.buffer, .is_local = true});
+    constexpr bool kIsLocal = true;
+    Row row{number, add_kept(program_, kernel_, "row", kernel::StoredFor::kept_row, dtype, axes, kIsLocal)};
     const RegisterId made = register_with(stage, maker_[number], number);
     const auto behind = maker_of(stage, made) - stage.statements.data() + 1;
-    stage.statements.insert(
-        stage.statements.begin() + behind,
-        {.kind = Statement::Kind::store, .dtype = dtype, .operands = {made}, .buffer = row.buffer, .map = row.map});
+    stage.statements.insert(stage.statements.begin() + behind, {.kind = Statement::Kind::store,
+                                                                .dtype = dtype,
+                                                                .operands = {made},
+                                                                .buffer = row.place.buffer,
+                                                                .map = row.place.map});
     return row;
   }
 

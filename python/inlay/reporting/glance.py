@@ -132,13 +132,13 @@ def _apart(e):
     """One of each reason."""
     groups = {}
     for pair in e.apart:
-        groups.setdefault(pair.reason.partition(":")[0], []).append(pair)
+        groups.setdefault(screen.parts_of(pair.reason)[0], []).append(pair)
     for pairs in sorted(groups.values(), key=len, reverse=True)[:_MOST]:
         first = pairs[0]
         more = f" The same holds for {screen.count_text(len(pairs) - 1, 'more pair')}." if len(pairs) > 1 else ""
         yield (
             f"{code('@' + first.first, 80)} and {code('@' + first.second, 80)} share {code(first.shared, 80)} "
-            f"and are two loops: {text(sentence(first.reason))}.{more}",
+            f"and are two loops: {text(screen.parts_of(first.reason)[1])}.{more}",
             first.help,
         )
 
@@ -159,8 +159,3 @@ def _stored(e):
 
 def _more(calls):
     return f" {screen.count_text(len(calls) - _MOST, 'more call')} too." if len(calls) > _MOST else ""
-
-
-def sentence(reason):
-    """Without the word of docs/fusion.md before it."""
-    return reason.partition(": ")[2] or reason

@@ -69,8 +69,8 @@ def sizes_of(e):
 
 def reason(told):
     """With its word of docs/fusion.md apart."""
-    word, found, sentence = told.partition(": ")
-    return f"{text(sentence)} <small><code>{text(word, 40)}</code></small>" if found else text(told)
+    word, sentence = screen.parts_of(told)
+    return f"{text(sentence)} <small><code>{text(word, 40)}</code></small>" if word != sentence else text(told)
 
 
 def compiling(e):
