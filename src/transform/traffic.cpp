@@ -44,9 +44,9 @@ int64_t any_size(const KernelProgram& program) {
 IdMap<BufferId, bool> find_in_place(const KernelProgram& program) {
   IdMap<BufferId, bool> out(program.buffers.size(), false);
   const auto lies_in = [&](const Statement& read, const Statement& write) {
+    if (!write.is_write() || write.buffer == read.buffer || write.map != read.map) return false;
     const Buffer &from = program.buffers[read.buffer], &to = program.buffers[write.buffer];
-    return write.is_write() && write.buffer != read.buffer && write.map == read.map && to.dims == from.dims &&
-           size_bytes(to.dtype) == size_bytes(from.dtype);
+    return to.dims == from.dims && size_bytes(to.dtype) == size_bytes(from.dtype);
   };
   for (const kernel::Step& step : program.steps) {
     const auto* kernel = std::get_if<Kernel>(&step);
