@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <ranges>
 
 #include "ops/literal.h"
 
@@ -62,7 +64,29 @@ int64_t first_different_bits(const Tensor& found, const Tensor& wanted) {
   return -1;
 }
 
+/// Does element i have the same bits, or the same with another nan for each of its nans?
+bool is_same_element(const Tensor& a, const Tensor& b, int64_t i) {
+  const auto is_same = [&](auto x, auto y) {
+    return std::memcmp(&x, &y, sizeof x) == 0 || (std::isnan(computed(x)) && std::isnan(computed(y)));
+  };
+  return visit_element_type(a.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T x = a.get<T>(i), y = b.get<T>(i);
+    if constexpr (kIsComplex<T>)
+      return is_same(x.real(), y.real()) && is_same(x.imag(), y.imag());
+    else
+      return is_same(x, y);
+  });
+}
+
 }  // namespace
+
+bool are_same_but_for_nan(const Tensor& a, const Tensor& b) {
+  if (a == b) return true;
+  if (a.dtype != b.dtype || a.dims != b.dims || !(is_float(a.dtype) || is_complex(a.dtype))) return false;
+  const auto elements = std::views::iota(int64_t{0}, a.num_elements());
+  return std::ranges::all_of(elements, [&](int64_t i) { return is_same_element(a, b, i); });
+}
 
 std::vector<double> numbers_of(const Tensor& tensor) {
   std::vector<double> out;

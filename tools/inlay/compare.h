@@ -27,6 +27,9 @@ std::vector<double> numbers_of(const reference::Tensor& tensor);
 std::optional<std::string> difference(const reference::Tensor& found, const reference::Tensor& wanted,
                                       const Tolerance& tolerance = {});
 
+/// Are they the same bytes, where a nan may have another sign and other bits for each nan?
+bool are_same_but_for_nan(const reference::Tensor& a, const reference::Tensor& b);
+
 /// One element as text.
 std::string element_text(const reference::Tensor& tensor, int64_t i);
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "compare.h"
 #include "compiler/backends.h"
 #include "compiler/object.h"
 #include "compiler/saved.h"
@@ -66,14 +67,22 @@ Outcome outcome_of(const std::function<std::vector<Tensor>()>& call) {
   }
 }
 
-/// By the code for one thread, and by that for several on one and on others: the same bytes, or the same error.
+/// By the code for one thread, and by that for several on one and on others: the same bytes, or the same error. (Code
+/// that is cut in blocks may give a nan of another sign than code that is not, so what the two make of floats is
+/// compared as numbers.)
 std::vector<Tensor> run_on_threads(const runtime::Executable& for_one, const runtime::Executable& for_several,
                                    std::span<const Tensor> inputs, std::span<const HostFunction> functions) {
   const auto run = [&](const runtime::Executable& executable, int threads) {
     return outcome_of([&] { return run_native(executable, inputs, functions, threads); });
   };
-  const Outcome alone = run(for_one, 1);
-  for (const int threads : {1, 2, 3, kMostThreads, 64}) {
+  const Outcome uncut = run(for_one, 1), alone = run(for_several, 1);
+  INLAY_CHECK(alone.error_text() == uncut.error_text(), "in blocks: ", alone.error_text(),
+              ", without: ", uncut.error_text());
+  for (std::size_t i = 0; i < alone.outputs.size(); ++i) {
+    INLAY_CHECK(are_same_but_for_nan(alone.outputs[i], uncut.outputs[i]), "output ", i,
+                " has other bytes in blocks than without");
+  }
+  for (const int threads : {2, 3, kMostThreads, 64}) {
     const Outcome together = run(for_several, threads);
     INLAY_CHECK(together.error_text() == alone.error_text(), "on ", threads, " threads: ", together.error_text(),
                 ", on one: ", alone.error_text());

@@ -151,6 +151,10 @@ TEST(Compare, SaysWhereTwoArraysPart) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(difference(f64({1}, {nan}), f64({1}, {nan})), std::nullopt);
   EXPECT_NE(difference(f64({1}, {0}), f64({1}, {nan})), std::nullopt);
+  EXPECT_TRUE(are_same_but_for_nan(f64({3}, {1, nan, -0.0}), f64({3}, {1, -nan, -0.0})));
+  EXPECT_FALSE(are_same_but_for_nan(f64({2}, {nan, 0.0}), f64({2}, {nan, -0.0})));
+  EXPECT_FALSE(are_same_but_for_nan(f64({1}, {1}), f64({1}, {nan})));
+  EXPECT_FALSE(are_same_but_for_nan(i64({1}, {1}), i64({1}, {2})));
   EXPECT_EQ(tensor_text(f64({2, 1}, {1, 2})), "f64[2, 1] [1.0, 2.0]");
   EXPECT_EQ(tensor_text(f64({}, {1})), "f64 1.0");
 }
