@@ -88,15 +88,20 @@ class Map {
       const SharedStorage& storage = sharing_.storages[placement.storage];
       const Layout& layout = plan_.layouts[static_cast<std::size_t>(storage.segment)];
       const StepId maker = liveness_.uses[b].writes.front();
+      // Nobody may know how much of a storage that always has the same size a buffer takes: then it is shown as all.
+      Dim bytes = kernel::size_bytes(program_.buffers[b]), offset = placement.offset_bytes;
+      if (!is_known(bytes, symbols) || !is_known(offset, symbols)) {
+        bytes = storage.size_bytes;
+        offset = 0;
+      }
       out.buffers.push_back({.name = name(b),
                              .type = type_text(program_, program_.buffers[b]),
                              .storage = storage_text(sharing_, placement.storage),
                              .reason = why(b),
                              .made_by = made_by(b, summaries[maker.index].kind),
-                             .bytes = size(kernel::size_bytes(program_.buffers[b]), symbols),
+                             .bytes = size(bytes, symbols),
                              .offset = base_bytes[static_cast<std::size_t>(storage.segment)] +
-                                       layout.offset_bytes[placement.storage.index] +
-                                       size(placement.offset_bytes, symbols),
+                                       layout.offset_bytes[placement.storage.index] + size(offset, symbols),
                              .begin = liveness_.lives[b].begin,
                              .end = liveness_.lives[b].end});
       if (out.buffers.back().bytes == 0) out.buffers.pop_back();
@@ -127,6 +132,15 @@ class Map {
       }
     }
     return copies + starts + stores;
+  }
+
+  /// Is there a number, or a bound, for each symbol of it?
+  bool is_known(const Dim& size, std::span<const int64_t> symbols) const {
+    const std::vector<SymbolId> all = size.symbols();
+    return std::ranges::all_of(all, [&](SymbolId s) {
+      return symbols.empty() ? s.index < plan_.upper_bounds.size() && plan_.upper_bounds[s] >= 0
+                             : symbols[s.index] >= 0;
+    });
   }
 
   /// Of a static plan: for these sizes, or the most that it can be.
@@ -173,11 +187,7 @@ class Map {
       if (buffer.bound || kernel::is_handle(buffer) || live.begin == live.end) return;
       std::optional<int64_t> bytes;
       const Dim dim = kernel::size_bytes(buffer);
-      const auto is_known = [&](SymbolId s) {
-        return symbols.empty() ? s.index < plan_.upper_bounds.size() && plan_.upper_bounds[s] >= 0
-                               : symbols[s.index] >= 0;
-      };
-      if (std::ranges::all_of(dim.symbols(), is_known)) bytes = size(dim, symbols);
+      if (is_known(dim, symbols)) bytes = size(dim, symbols);
       out.push_back({vocabulary.name(b), type_text(program_, buffer), bytes, is_result, live.begin, live.end});
     };
     for (BufferId b : program_.params) add(b, false);
