@@ -1,6 +1,10 @@
 #include "rewrite/short_matmul.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "rewrite/rewriter.h"
 
@@ -22,6 +26,71 @@ bool pays(const Graph& graph, const Node& node, int64_t limit) {
   return is_short(product(graph.type(node.results[0]).dims), limit);
 }
 
+/// A matrix times a vector: which matrix, and which of its axes is summed.
+struct Product {
+  ValueId matrix;
+  int axis = 0;
+};
+
+/// Transposes are looked through.
+std::optional<Product> matrix_times_vector(const Graph& graph, const Node& node) {
+  const bool first = graph.type(node.operands[0]).rank() == 2;
+  if (first == (graph.type(node.operands[1]).rank() == 2)) return std::nullopt;
+  Product out{node.operands[first ? 0 : 1], first ? 1 : 0};
+  for (const Node* by = graph.node_of(out.matrix); by && by->op == Op::transpose; by = graph.node_of(out.matrix)) {
+    out.axis = by->axes[static_cast<std::size_t>(out.axis)];
+    out.matrix = by->operands[0];
+  }
+  return out;
+}
+
+/// Products X b and X' r, where r is made of X b: as sums they are one loop over the rows of X, which BLAS would read
+/// twice. (One product alone takes as long either way.)
+class ProductsOfOnePass {
+ public:
+  explicit ProductsOfOnePass(const Graph& graph) : graph_(graph), is_one_(graph.nodes.size(), false) {
+    std::map<ValueId, std::vector<NodeId>> by_matrix;
+    for (NodeId n : ids<NodeId>(graph.nodes.size())) {
+      if (!is_plain_matmul(graph, graph.nodes[n]) || !is_float(graph.type(graph.nodes[n].results[0]).dtype)) continue;
+      if (const auto product = matrix_times_vector(graph, graph.nodes[n])) by_matrix[product->matrix].push_back(n);
+    }
+    for (const auto& [matrix, products] : by_matrix) find_pairs(products);
+  }
+
+  bool operator[](NodeId n) const { return is_one_[n]; }
+
+ private:
+  int axis_of(NodeId n) const { return matrix_times_vector(graph_, graph_.nodes[n])->axis; }
+
+  void find_pairs(const std::vector<NodeId>& products) {
+    for (std::size_t a = 0; a + 1 < products.size(); ++a) {
+      const auto later = std::span(products).subspan(a + 1);
+      const auto is_across = [&](NodeId b) { return axis_of(b) != axis_of(products[a]); };
+      if (std::ranges::none_of(later, is_across)) continue;
+      const IdMap<NodeId, bool> follows = nodes_that_follow(products[a], later.back());
+      for (NodeId b : later) {
+        if (is_across(b) && follows[b]) is_one_[products[a]] = is_one_[b] = true;
+      }
+    }
+  }
+
+  /// Those up to `last` that what `first` makes goes into.
+  IdMap<NodeId, bool> nodes_that_follow(NodeId first, NodeId last) const {
+    IdMap<NodeId, bool> out(graph_.nodes.size(), false);
+    out[first] = true;
+    for (uint32_t n = first.index + 1; n <= last.index; ++n) {
+      out[NodeId(n)] = std::ranges::any_of(graph_.nodes[NodeId(n)].operands, [&](ValueId v) {
+        const NodeId by = graph_.values[v].node;
+        return by.valid() && out[by];
+      });
+    }
+    return out;
+  }
+
+  const Graph& graph_;
+  IdMap<NodeId, bool> is_one_;
+};
+
 /// matmul(a, b) -> reduce add (a * b) over the summed dim, which is a's last axis and b's first.
 ValueId sum_of_products(GraphBuilder& builder, ValueId a, ValueId b) {
   const TensorType left = builder.type(a), right = builder.type(b);
@@ -39,6 +108,7 @@ ValueId sum_of_products(GraphBuilder& builder, ValueId a, ValueId b) {
 
 Graph expand_short_matmul(const Graph& graph, PassContext& context) {
   if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return is_plain_matmul(graph, node); })) return graph;
+  const ProductsOfOnePass one_pass(graph);
   Rewriter out(graph);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
     const Node& node = graph.nodes[n];
@@ -46,7 +116,7 @@ Graph expand_short_matmul(const Graph& graph, PassContext& context) {
       out.copy(n);
       continue;
     }
-    if (!pays(graph, node, context.options().max_short_side)) {
+    if (!one_pass[n] && !pays(graph, node, context.options().max_short_side)) {
       context.refuse(graph.value_text(node.results[0]), " stays a matmul: its sum and its result are longer than ",
                      context.options().max_short_side, ", or of unknown length");
       out.copy(n);
