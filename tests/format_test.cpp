@@ -94,7 +94,7 @@ TEST(Format, FilesOfEachAreKept) {
 }
 
 /// By the code in them, on x86-64 and if it is for this version; else as the next.
-bool has_code_that_runs(const fs::path& folder) {
+bool has_code_that_runs([[maybe_unused]] const fs::path& folder) {
 #if defined(__x86_64__)
   return read(folder / "shares.inlayfn").code_abi == INLAY_CODE_ABI;
 #else

@@ -39,7 +39,7 @@ using kernel::KernelProgram;
 constexpr GraphPass kGraphPasses[] = {
     {"common-values", "one value for equal expressions", anew<rewrite::share_common_values>},
     {"simplify", "one spelling for one meaning; fold, cancel, stabilize", anew<rewrite::simplify>},
-    {"short-matmul", "a dot with a short static side, or of a matrix that is passed again, is a product and a sum",
+    {"short-matmul", "a dot with a short static side is a product and a sum, and so are the two of a regression",
      anew<rewrite::expand_short_matmul>},
     {"light-loops", "what no step of a loop has to do leaves its body", anew<rewrite::lighten_loops>},
     {"common-values-again", "what rules have made, and what loops have in common", anew<rewrite::share_common_values>},

@@ -88,7 +88,7 @@ class Map {
       const SharedStorage& storage = sharing_.storages[placement.storage];
       const Layout& layout = plan_.layouts[static_cast<std::size_t>(storage.segment)];
       const StepId maker = liveness_.uses[b].writes.front();
-      // Nobody may know how much of a storage that always has the same size a buffer takes: then it is shown as all.
+      // How much of a storage of constant size a buffer takes may be unknown: then it is shown as the whole.
       Dim bytes = kernel::size_bytes(program_.buffers[b]), offset = placement.offset_bytes;
       if (!is_known(bytes, symbols) || !is_known(offset, symbols)) {
         bytes = storage.size_bytes;

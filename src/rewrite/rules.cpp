@@ -8,7 +8,8 @@ namespace inlay::rewrite {
 std::vector<RuleInfo> all_rules() {
   std::vector<RuleInfo> out = {
       {"common-value", "two equal expressions", "one value", "", Close::bitwise},
-      {"short-matmul", "matmul(x, y)", "sum(x * y)", "a side is short, or x passed again", Close::rounding},
+      {"short-matmul", "matmul(x, y)", "sum(x * y)", "a side is short, or x' follows in the same rows",
+       Close::rounding},
       {"loop-invariant", "loop { f(x) }, x of the outside", "y = f(x), loop { y }", "f cannot fail", Close::bitwise},
       {"unchanged-in-loop", "loop carry (c = x) { return c }", "x", "", Close::bitwise},
       {"view-into-loop", "y = flip(x), loop { y[i] }", "loop { flip(x)[i] }", "", Close::bitwise},
