@@ -136,8 +136,7 @@ class Map {
 
   /// Is there a number, or a bound, for each symbol of it?
   bool is_known(const Dim& size, std::span<const int64_t> symbols) const {
-    const std::vector<SymbolId> all = size.symbols();
-    return std::ranges::all_of(all, [&](SymbolId s) {
+    return std::ranges::all_of(size.symbols(), [&](SymbolId s) {
       return symbols.empty() ? s.index < plan_.upper_bounds.size() && plan_.upper_bounds[s] >= 0
                              : symbols[s.index] >= 0;
     });

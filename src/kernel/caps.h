@@ -21,11 +21,10 @@ struct BackendCaps {
   // Stages that share rows or columns (transform/share_rows.cpp). A stage is vectorized along its remaining axes: rows
   // known to be shorter than a vector leave it half empty, which loops over whole arrays avoid.
   int64_t short_row = 16;
-  int64_t tile_of_rows = 16;  // values computed once per row are vectorized over these rows, if their length is not
-                              // known
-  int64_t elements_of_tile = 2048;  // of known length: as many as have so many elements, from half of tile_of_rows to
-                                    // twice that
-  int64_t tile_of_numbers = 64;     // if rows, maybe short, leave only scalars: a tile's ends cost as much as some rows
+  int64_t tile_of_rows = 16;  // values computed once per row are vectorized over these rows; of known length over
+                              // as many as have elements_of_tile, from half of these to twice as many
+  int64_t elements_of_tile = 2048;
+  int64_t tile_of_numbers = 64;  // if rows, maybe short, leave only scalars: a tile's ends cost as much as some rows
   int64_t tile_of_columns = 64;  // a few vectors, so that each cache line is used up while it is there, and the columns
                                  // of a thousand rows stay in the second-level cache
   int64_t wide_tile = 2048;      // for columns whose rows are traversed once: long parts of each, with a sum or two of

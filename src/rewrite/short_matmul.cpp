@@ -75,10 +75,10 @@ class ProductsOfOnePass {
   static bool fits_tile(const Dim& row) { return !row.is_constant() || row.constant() <= 256; }
 
   void find_pairs(std::span<const Product> products) {
-    for (std::size_t a = 0; a + 1 < products.size(); ++a) {
+    const auto is_across = [](const Product& product) { return product.axis == 0; };
+    for (std::size_t a = 0; a < products.size(); ++a) {
       const auto later = products.subspan(a + 1);
-      const auto is_across = [&](const Product& b) { return products[a].axis == 1 && b.axis == 0; };
-      if (std::ranges::none_of(later, is_across)) continue;
+      if (is_across(products[a]) || std::ranges::none_of(later, is_across)) continue;
       const IdMap<NodeId, bool> follows = rows_that_follow(products[a].node, later.back().node);
       for (const Product& b : later) {
         const NodeId maker = graph_.values[b.vector].node;

@@ -181,11 +181,7 @@ bool goes_on_with_fold(const Kernel& kernel) {
 /// 133, 134.)
 int64_t rows_of_tile(const Kernel& kernel, const kernel::BackendCaps& caps) {
   Dim longest = 1;
-  for (const Stage& stage : kernel.stages) {
-    Dim points = 1;
-    for (const kernel::Axis& axis : stage.axes) points = points * axis.extent;
-    longest = max(longest, points);
-  }
+  for (const Stage& stage : kernel.stages) longest = max(longest, points_of_row(stage));
   if (!longest.is_constant()) return caps.tile_of_rows;
   const auto fit = static_cast<uint64_t>(caps.elements_of_tile / longest.constant());
   return std::clamp(static_cast<int64_t>(std::bit_floor(fit)), caps.tile_of_rows / 2, caps.tile_of_rows * 2);
@@ -194,6 +190,12 @@ int64_t rows_of_tile(const Kernel& kernel, const kernel::BackendCaps& caps) {
 }  // namespace
 
 bool is_expensive(const Statement& s) { return s.kind == Statement::Kind::op && facts(s.op).cost > kCostOfRoot; }
+
+Dim points_of_row(const Stage& stage) {
+  Dim points = 1;
+  for (const kernel::Axis& axis : stage.axes) points = points * axis.extent;
+  return points;
+}
 
 int64_t tile_of(const Kernel& kernel, const kernel::BackendCaps& caps) {
   const auto is_expensive_alone = [](const Stage& stage) {

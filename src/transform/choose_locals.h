@@ -6,6 +6,9 @@ namespace inlay::transform {
 /// Is it an op that costs more than a division or a root, one number at a time?
 bool is_expensive(const kernel::Statement& s);
 
+/// How many points the stage passes for one point of the kernel's outer axes.
+Dim points_of_row(const kernel::Stage& stage);
+
 /// How many rows or columns the kernel shall pass at a time; 1: rows by themselves. Rows by tiles where something
 /// expensive is made once for each row, or all that is made of rows that may be short is made once for each.
 int64_t tile_of(const kernel::Kernel& kernel, const kernel::BackendCaps& caps);

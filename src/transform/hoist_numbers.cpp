@@ -49,8 +49,7 @@ class NumberHoister {
 
   bool has_short_rows() const {
     return std::ranges::all_of(kernel_.stages, [](const Stage& stage) {
-      Dim points = 1;
-      for (const kernel::Axis& axis : stage.axes) points = points * axis.extent;
+      const Dim points = points_of_row(stage);
       return points.is_constant() && points.constant() <= kMaxShortRow;
     });
   }

@@ -68,8 +68,7 @@ Outcome outcome_of(const std::function<std::vector<Tensor>()>& call) {
 }
 
 /// By the code for one thread, and by that for several on one and on others: the same bytes, or the same error. (Code
-/// that is cut in blocks may give a nan of another sign than code that is not, so what the two make of floats is
-/// compared as numbers.)
+/// that is cut in blocks may give a nan of another sign than code that is not: there each nan is as good as another.)
 std::vector<Tensor> run_on_threads(const runtime::Executable& for_one, const runtime::Executable& for_several,
                                    std::span<const Tensor> inputs, std::span<const HostFunction> functions) {
   const auto run = [&](const runtime::Executable& executable, int threads) {
