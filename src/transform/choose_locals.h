@@ -10,7 +10,8 @@ bool is_expensive(const kernel::Statement& s);
 Dim points_of_row(const kernel::Stage& stage);
 
 /// How many rows or columns the kernel shall pass at a time; 1: rows by themselves. Rows by tiles where something
-/// expensive is made once for each row, or all that is made of rows that may be short is made once for each.
+/// expensive is made once for each row, or columns of short rows are summed, or all that is made of rows that may be
+/// short is made once for each.
 int64_t tile_of(const kernel::Kernel& kernel, const kernel::BackendCaps& caps);
 
 /// A temporary of which each outer point has its own, and which nothing else names, becomes local to that point: a
