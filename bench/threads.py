@@ -140,7 +140,7 @@ CASES = [
     Case("hierarchical normal logp + gradient, {n} rows", 1_000_000, hierarchical_arrays,
          of_graph(hierarchical_graph, 4), "hierarchical", hierarchical_jax, 4, 1.6),
     Case("logistic regression logp + gradient, {n} x 20", 1_000_000, logistic_arrays,
-         of_graph(logistic_graph, 1), "logistic", logistic_jax, 1),
+         of_graph(logistic_graph, 1), "logistic", logistic_jax, 1, goal=1.7),
     *(Case(f"softmax of {{n}} x {{n}}, {'last' if axis else 'first'} axis", 4000, square_array,
            of_text(softmax_text(axis)), f"softmax_{axis}",
            lambda jax, x, axis=axis: jax.nn.softmax(x, axis=axis), goal=1.6) for axis in (1, 0)),

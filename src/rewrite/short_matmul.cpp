@@ -33,11 +33,13 @@ struct Product {
   int axis = 0;  // of the matrix, that is summed
 };
 
-/// Transposes are looked through.
+/// A vector may be a matrix of one row or column. Transposes of the matrix are looked through.
 std::optional<Product> matrix_times_vector(const Graph& graph, NodeId n) {
   const std::vector<ValueId>& operands = graph.nodes[n].operands;
-  const bool first = graph.type(operands[0]).rank() == 2;
-  if (first == (graph.type(operands[1]).rank() == 2)) return std::nullopt;
+  const std::vector<Dim>&left = graph.type(operands[0]).dims, &right = graph.type(operands[1]).dims;
+  const bool left_is_vector = left.size() == 1 || left[0].is(1), right_is_vector = right.size() == 1 || right[1].is(1);
+  if (left_is_vector == right_is_vector) return std::nullopt;
+  const bool first = right_is_vector;
   Product out{n, operands[first ? 0 : 1], operands[first ? 1 : 0], first ? 1 : 0};
   for (const Node* by = graph.node_of(out.matrix); by && by->op == Op::transpose; by = graph.node_of(out.matrix)) {
     out.axis = by->axes[static_cast<std::size_t>(out.axis)];
@@ -46,10 +48,17 @@ std::optional<Product> matrix_times_vector(const Graph& graph, NodeId n) {
   return out;
 }
 
-/// Is an element of its result made of those in the same row of its operands?
+/// Is an element of its result made of those in the same row of its operands? (Of vectors, also as matrices.)
 bool keeps_rows(const Node& node) {
-  return node.op == Op::scalar || node.op == Op::cast || node.op == Op::broadcast || node.op == Op::reshape ||
-         node.op == Op::assert_;
+  switch (node.op) {
+    case Op::scalar:
+    case Op::cast:
+    case Op::broadcast:
+    case Op::reshape:
+    case Op::transpose:
+    case Op::assert_: return true;
+    default: return false;
+  }
 }
 
 /// Products X b and X' r, where a row of r is made of the same row of X b: as sums they are one loop over the rows of
