@@ -1,6 +1,8 @@
 """What a PyTensor graph is worth: its nodes run by their own `perform`, one after another, without any rewrite. The oracle of
 random_graphs.py, and the judge's."""
 
+from collections import Counter
+
 import numpy as np
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Constant
@@ -21,6 +23,11 @@ try:
     from pytensor.conditional.op import IfElse
 except ImportError:  # older versions
     from pytensor.ifelse import IfElse
+
+try:
+    from pytensor.graph.traversal import ancestors
+except ImportError:  # older versions
+    from pytensor.graph.basic import ancestors
 
 
 class Unfit(Exception):
@@ -43,6 +50,19 @@ def run(outputs, known, zero=None, random=None):
         return worth[x]
 
     return [np.asarray(value(x)) for x in outputs]
+
+
+def needed_by_several_branches(outputs):
+    """The variables that two branches need, of one IfElse or of two: inlay computes them before either (docs/errors.md).
+    Of an IfElse within a branch they are those of the branch around it."""
+    choices = {x.owner for x in ancestors(outputs) if x.owner and isinstance(x.owner.op, IfElse)}
+    branches = {}
+    for node in choices:
+        n = len(node.outputs)
+        branches[node] = [set(ancestors(node.inputs[1 : 1 + n])), set(ancestors(node.inputs[1 + n :]))]
+    within = {x.owner for pair in branches.values() for needed in pair for x in needed}
+    times = Counter(x for node in choices - within for needed in branches[node] for x in needed)
+    return [x for x, count in times.items() if count > 1]
 
 
 def has_either_zero(op):

@@ -14,10 +14,10 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
-from node_oracle import Unfit, run
+from node_oracle import Unfit, needed_by_several_branches, run
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import Elemwise
-from random_graphs import Grower
+from random_graphs import Grower, ifelse
 from versions import OLD_PYTENSOR
 
 pytestmark = pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites come to no end on some graphs (local_log_add_exp)")
@@ -155,12 +155,16 @@ def mistake(got, outputs, arguments, values):
     found = differs_from_run(got, left.outputs, known, largest)
     wrong = {i: what for i, what in wrong.items() if i in found}
     if isinstance(got, Exception):
-        return wrong
-    if wrong and isinstance(outcome(lambda: run(left.outputs, known)), Exception):
+        return {} if any(fails([x], known) for x in needed_by_several_branches(left.outputs)) else wrong
+    if wrong and fails(left.outputs, known):
         return {} if fails_where_every_operand_stays(outputs, arguments) else wrong
     for graph, inputs in ((outputs, arguments), (left.outputs, known)):
         wrong = {i: what for i, what in wrong.items() if not is_rounding(got[i], graph[i], inputs)}
     return wrong
+
+
+def fails(outputs, known):
+    return isinstance(outcome(lambda: run(outputs, known)), Exception)
 
 
 def is_rounding(got, output, known):
@@ -225,15 +229,36 @@ def test_random_graphs(record_property, monkeypatch):
     record_property("graphs", seed - SEED)
 
 
-def mistake_of(outputs, arguments):
+def outcome_of(outputs, arguments):
     ours = pytensor.function(list(arguments), outputs, mode="INLAY", on_unused_input="ignore")
-    return mistake(outcome(lambda: ours(*arguments.values())), outputs, arguments, arguments.values())
+    return outcome(lambda: ours(*arguments.values()))
+
+
+def mistake_of(outputs, arguments):
+    return mistake(outcome_of(outputs, arguments), outputs, arguments, arguments.values())
 
 
 def test_the_judge_takes_what_a_rewrite_leaves_out_and_what_is_not_looked_at():
     x, i, empty = pt.dvector("x"), pt.lvector("i"), pt.dmatrix("empty")
     outputs = [(x[i] * 0.0).sum(), empty[i]]  # PyTensor itself makes the first a 0; the second reads no element
     assert not mistake_of(outputs, {x: np.ones(3), i: np.array([0, 100]), empty: np.ones((2, 0))})
+
+
+def test_the_judge_knows_what_several_branches_need():
+    x, mask, chosen, also = pt.dvector("x"), pt.vector("mask", dtype="bool"), pt.bscalar("chosen"), pt.bscalar("also")
+    part = x[mask]
+    # Before two of them it is looked at; in one alone it is not, and the judge would not take an error.
+    two = [ifelse(chosen, x[0], part.sum()), ifelse(also, x[0], part.prod())]
+    either = [ifelse(chosen, part.sum(), part.prod())]
+    one = [ifelse(chosen, x.sum(), ifelse(also, part.sum(), x[0]))]
+    assert part in needed_by_several_branches(two)
+    assert part in needed_by_several_branches(either)
+    assert part not in needed_by_several_branches(one)
+    arguments = {x: np.ones(5), mask: np.zeros(4, bool), chosen: np.int8(1), also: np.int8(1)}
+    assert isinstance(outcome_of(two, arguments), IndexError)
+    assert not mistake_of(two, arguments)
+    assert not isinstance(outcome_of(one, arguments), Exception)
+    assert mistake(IndexError(), one, arguments, arguments.values())
 
 
 def test_the_oracle_looks_at_no_index_of_an_access_of_no_elements():
