@@ -109,11 +109,6 @@ void fold_parts(Cut& cut, const Node& reduce, const Folded& state, ValueId whole
   }
 }
 
-/// What leaves even the sign of a first zero as it is.
-Literal first_of(Combine combine, DType dtype) {
-  return combine == Combine::add && is_float(dtype) ? Literal::of_float(dtype, -0.0) : identity_of(combine, dtype);
-}
-
 }  // namespace
 
 void cut_reduction(Cut& cut, const Node& node) {
@@ -139,7 +134,7 @@ void cut_cumulative(Cut& cut, ValueId v, const Node& node) {
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
   fold.map.subscripts.erase(fold.map.subscripts.begin() + static_cast<std::ptrdiff_t>(axis));
   fold.buffer = cut.buffers.new_state(v, type.dtype, std::move(rest));
-  piece.starts.push_back({fold.buffer, {Start::Kind::fill, first_of(node.combine, type.dtype), {}}});
+  piece.starts.push_back({fold.buffer, {Start::Kind::fill, exact_identity_of(node.combine, type.dtype), {}}});
   piece.writes.insert(piece.writes.begin(), std::move(fold));
   cut.add(v, std::move(piece));
 }

@@ -150,4 +150,8 @@ Literal identity_of(Combine combine, DType dtype) {
   });
 }
 
+Literal exact_identity_of(Combine combine, DType dtype) {
+  return combine == Combine::add && is_float(dtype) ? Literal::of_float(dtype, -0.0) : identity_of(combine, dtype);
+}
+
 }  // namespace inlay

@@ -36,5 +36,7 @@ struct Literal {
 
 /// The value that changes nothing: 0 for add, 1 for mul, -inf or the minimum integer for max, ...
 Literal identity_of(Combine combine, DType dtype);
+/// Likewise, and it leaves even the sign of a zero as it is: -0.0 for a sum of floats.
+Literal exact_identity_of(Combine combine, DType dtype);
 
 }  // namespace inlay

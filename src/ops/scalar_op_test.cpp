@@ -1,5 +1,6 @@
 #include "ops/scalar_op.h"
 
+#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -70,6 +71,9 @@ TEST(Combine, StartsWithWhatChangesNothing) {
   EXPECT_EQ(identity_of(Combine::and_, DType::u8).i, 255);
   EXPECT_EQ(identity_of(Combine::and_, DType::boolean).i, 1);
   EXPECT_EQ(identity_of(Combine::or_, DType::i64).i, 0);
+  EXPECT_TRUE(std::signbit(exact_identity_of(Combine::add, DType::f32).f));
+  EXPECT_EQ(exact_identity_of(Combine::mul, DType::f64).f, 1);
+  EXPECT_EQ(exact_identity_of(Combine::add, DType::i8).i, 0);
 }
 
 TEST(Literal, TextIsExactAndReadsAsItsDType) {

@@ -143,7 +143,11 @@ void BlocksEmitter::open_states() {
     const BlockFold& fold = *table.fold;
     Value* states = f_.frame.states_argument();
     for_each_vector(f_, table.pitch, table.width, [&](Value* first, int width) {
-      const std::vector<Value*> nothing = states_of_nothing(f_, fold.fold, fold.dtypes, width);
+      std::vector<Value*> nothing = states_of_nothing(f_, fold.fold, fold.dtypes, width);
+      if (facts(fold.fold).has_one_state()) {
+        const Literal exact = exact_identity_of(combine_of(fold.fold, 0), fold.dtypes[0]);
+        nothing = {splat(f_, constant(f_.b, exact), width)};
+      }
       for (std::size_t k = 0; k < fold.buffers.size(); ++k) {
         store_elements(f_, fold.dtypes[k], nothing[k], place(f_, table, k, states, first));
       }

@@ -138,7 +138,7 @@ void FoldEmitter::run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sum
   const Statement& fold = sums_.fold_of(sum);
   Value* value = nest_.operand(fold.operands[0], lanes);
   if (lanes.active) {
-    Value* nothing = splat(f_, constant(b_, identity_of(fold.combine(), fold.dtype)), lanes.width);
+    Value* nothing = splat(f_, constant(b_, exact_identity_of(fold.combine(), fold.dtype)), lanes.width);
     value = select(f_, lanes.active, value, nothing);
   }
   Value* running = lanes_so_far(fold, value, sums[sum]);

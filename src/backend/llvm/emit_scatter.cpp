@@ -69,7 +69,7 @@ void ScatterEmitter::open_tables() {
     const Statement& s = nest_.statement(table.statement);
     table.table = b_.CreateConstGEP1_64(b_.getInt8Ty(), block, static_cast<uint64_t>(offsets[t]));
     table.meets_often = meets_often(table.elements);
-    Value* nothing = splat(f_, memory_constant(b_, identity_of(s.combine(), s.dtype)), plan_.width);
+    Value* nothing = splat(f_, memory_constant(b_, exact_identity_of(s.combine(), s.dtype)), plan_.width);
     const Loop loop = open_loop(b_, f_.i64(0), {});
     b_.CreateAlignedStore(nothing, element_address(f_, s.dtype, table.table, loop.point), llvm::Align(64));
     close_loop(b_, loop, f_.i64(plan_.width), f_.i64(table.pitch * plan_.width), {});
