@@ -86,14 +86,16 @@ Place AccessEmitter::place(std::size_t i, Lanes& lanes) {
 }
 
 /// Is what statement `i` has loaded an index from still the same where it writes? A result of the same point may have
-/// taken over those bytes. What is added to through an index has not: it holds numbers before the loop.
+/// taken over those bytes. What is added to through an index has not: it holds numbers before the loop. And what all
+/// points fold in registers is written behind them.
 bool AccessEmitter::indices_stay(std::size_t i) const {
   for (std::size_t k = 0; k < plan_.statements.size(); ++k) {
     const Statement& other = nest_.statement(k);
+    if (k == i || !plan_.statements[k].live || !other.is_write()) continue;
     const bool is_added_to =
         other.kind == Statement::Kind::store && other.accumulates() && plan_.statements[k].index_varies;
-    if (k != i && plan_.statements[k].live && other.is_write() && !is_added_to && !is_in_register(other.buffer))
-      return false;
+    const bool is_late = plan_.statements[k].accumulates && plan_.statements[k].opened == 0;
+    if (!is_added_to && !is_late && !is_in_register(other.buffer)) return false;
   }
   return true;
 }
