@@ -71,12 +71,17 @@ def of_graph(graph, num_given):
 
 # --- models: log density and gradient ---
 
-GROUPS, COLUMNS = 85, 20
+GROUPS, MANY_GROUPS, COLUMNS = 85, 5000, 20
 
 
-def hierarchical_arrays(n):
+def hierarchical_arrays(n, groups=GROUPS):
     scalars = [np.asarray(v) for v in (0.3, -0.2, 0.1)]
-    return [random(5).normal(size=GROUPS), *scalars, random(4).normal(size=n), np.sort(random().integers(0, GROUPS, n))]
+    return [random(5).normal(size=groups), *scalars, random(4).normal(size=n), np.sort(random().integers(0, groups, n))]
+
+
+def unsorted_arrays(n):
+    *others, g = hierarchical_arrays(n, MANY_GROUPS)
+    return [*others, random(8).permutation(g)]
 
 
 def hierarchical_logp(np, sizes, z, mu, log_tau, log_sigma, y, g):
@@ -138,6 +143,8 @@ def vector(n):
 
 CASES = [
     Case("hierarchical normal logp + gradient, {n} rows", 1_000_000, hierarchical_arrays,
+         of_graph(hierarchical_graph, 4), "hierarchical", hierarchical_jax, 4, 1.6),
+    Case(f"the same of {MANY_GROUPS} groups in no order, {{n}} rows", 1_000_000, unsorted_arrays,
          of_graph(hierarchical_graph, 4), "hierarchical", hierarchical_jax, 4, 1.6),
     Case("logistic regression logp + gradient, {n} x 20", 1_000_000, logistic_arrays,
          of_graph(logistic_graph, 1), "logistic", logistic_jax, 1, goal=1.7),

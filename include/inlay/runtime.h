@@ -79,7 +79,7 @@ struct InlayCall {
  * parts of as many blocks, and behind the last block all that are left, the latest two first. Those of all blocks must
  * be in `states` in the end. */
 #define INLAY_MOST_BLOCKS 64
-#define INLAY_BLOCK_STATES 7 /* so many parts there are at a time, if one block runs after the other */
+#define INLAY_BLOCK_STATES 7 /* so many parts there are at a time at most, if one block runs after the other */
 
 struct InlayBlocks {
   int32_t (*run)(InlayCall* call, const void* passed, int64_t block, void* states, void* memory);
@@ -88,7 +88,7 @@ struct InlayBlocks {
   const void* passed;
   int64_t count;       /* 1 at least, INLAY_MOST_BLOCKS at most */
   int64_t state_bytes; /* a multiple of 64 */
-  void* states;        /* INLAY_BLOCK_STATES * state_bytes */
+  void* states;        /* of as many parts as there are at a time, if one block runs after the other */
   int64_t memory_bytes;
 };
 

@@ -112,7 +112,7 @@ class Buffer:
     begin: int
     end: int
     storage: str
-    made_by: str  # "kernel", "library call", "host call", "copy"; "workspace": a library function works in it
+    made_by: str  # "kernel", "library call", "host call", "copy"; "workspace": a step works in it
     reason: str
 
 

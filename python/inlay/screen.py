@@ -198,7 +198,7 @@ PLAIN_REASONS = {
     "call-layout": "a library function needs it in another layout",
     "call-operand": "a library function reads it from memory",
     "call-result": "a library function writes it to memory",
-    "workspace": "working memory of a library function",
+    "workspace": "working memory of a step",
     "carried": "one pass of a loop hands it to the next",
     "reshape": "read under another shape",
     "copied": "changed, while its old value is still needed",

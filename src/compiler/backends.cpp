@@ -25,8 +25,7 @@ Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan
   emit.keep_ir = emit.keep_assembly = keep == KeepTexts::yes;
   emit.verify_ir = options.verify;
   emit.time_steps = options.time_steps;
-  emit.for_threads = options.threads > 1;
-  if (options.cost_of_block > 0) emit.cost_of_block = options.cost_of_block;
+  emit.blocks = blocks_of(options, emit.blocks);
   llvm_backend::EmitResult made = llvm_backend::emit(program, plan, emit);
   return {std::move(made.object),
           std::move(made.entry),
@@ -65,6 +64,12 @@ const Backend& backend_named(std::string_view name) {
   }
   throw Error(ErrorCode::unknown_name, {}, str("there is no backend `", name, "`"))
       .help(str("the backends are ", join(backends(), " and ", [](const Backend& b) { return b.name; })));
+}
+
+kernel::BlockRule blocks_of(const Options& options, kernel::BlockRule rule) {
+  if (options.smallest_blocks) rule.cost = 1, rule.table_bytes = 64;
+  rule.for_threads = options.threads > 1;
+  return rule;
 }
 
 const Backend& backend_of(const Options& options) {

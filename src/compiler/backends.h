@@ -43,4 +43,7 @@ const Backend& backend_named(std::string_view name);
 /// the first.
 const Backend& backend_of(const Options& options);
 
+/// Returns what these options make of a backend's rule for blocks.
+kernel::BlockRule blocks_of(const Options& options, kernel::BlockRule rule);
+
 }  // namespace inlay

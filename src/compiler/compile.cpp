@@ -13,6 +13,7 @@ namespace {
 kernel::BackendCaps caps_of(const Options& options) {
   kernel::BackendCaps caps = backend_of(options).caps();
   if (options.tile_of_columns > 0) caps.tile_of_columns = caps.wide_tile = options.tile_of_columns;
+  if (caps.blocks.cost > 0) caps.blocks = blocks_of(options, caps.blocks);
   return caps;
 }
 

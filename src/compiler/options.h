@@ -64,8 +64,8 @@ struct Options {
 
   int threads = 1;  // on how many a call may run; 1: the code is for one
 
-  int64_t cost_of_block = 0;  // what threads run at least at a time (backend/llvm/backend.h); 0: the backend's
-  bool time_steps = false;    // the code reports when a step begins, for runtime/step_times.h; llvm only
+  bool smallest_blocks = false;  // loops are cut however short they are: for tests
+  bool time_steps = false;       // the code reports when a step begins, for runtime/step_times.h; llvm only
   int64_t tile_of_columns =
       0;  // also replaces wide_tile: for arrays that do not fill the backend's tiles (BackendCaps); 0: the backend's
 

@@ -24,6 +24,7 @@
 #include "transform/join_regions.h"
 #include "transform/join_whole_arrays.h"
 #include "transform/lay_temporaries.h"
+#include "transform/lend_workspaces.h"
 #include "transform/name_kernels.h"
 #include "transform/order_axes.h"
 #include "transform/place_results.h"
@@ -107,6 +108,8 @@ constexpr LoopPass kLoopPasses[] = {
     {"reuse-rows", "a row that two stages need is computed once", plain<transform::reuse_rows>, kFull},
     {"version-stretched", "a loop for arrays of length 1, and one for others", plain<transform::version_stretched>,
      kAll, kWhole},
+    {"lend-workspaces", "blocks of a loop that add through an index have tables of their own",
+     plain<transform::lend_workspaces>, kAll, kWhole},
     {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>, kAll, LoopPass::Of::bodies_too, kNeeded},
     // These decide the sharing and pass it on to the plan: nothing changes the program after them.
     {"checks-first", "indices are checked before what they guard is written", check_first, kAll, kWhole},

@@ -185,7 +185,7 @@ class Picture {
   };
   static constexpr Colour kColours[] = {{"kernel", "kernel", "made by a kernel"},
                                         {"library call", "call", "made by a library function"},
-                                        {"workspace", "work", "working memory of a library function"},
+                                        {"workspace", "work", "working memory of a step"},
                                         {"host call", "host", "made by Python"},
                                         {"copy", "copy", "a copy"},
                                         {"", "other", "a buffer"}};

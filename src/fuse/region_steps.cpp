@@ -220,6 +220,7 @@ class Splice {
       output.start.required = brought(output.start.required);
     }
     for (Stage& stage : kernel.stages) bring_stage(stage);
+    kernel.workspace = brought(kernel.workspace);
     return kernel;
   }
 

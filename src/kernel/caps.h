@@ -1,6 +1,7 @@
 #pragma once
 // What a backend can fuse, and how large a body may get: the fuser and the loop passes ask this, not which backend it
 // is.
+#include "kernel/blocks.h"
 #include "ops/scalar_op.h"
 
 namespace inlay::kernel {
@@ -32,6 +33,7 @@ struct BackendCaps {
   // A sum of squares about the mean is folded in one pass with the sum (Fold::moments). This pays if the backend folds
   // in lanes, each with its own mean; in order it takes longer than two passes.
   bool moments_in_one_pass = true;
+  BlockRule blocks;  // of the loops that are cut, for threads
   // A producer of at most this cost is recomputed instead of stored.
   int max_inline_cost = kCostOfDivision;
 

@@ -27,6 +27,7 @@ class AccessCollector {
         for_each_index(statement, [&](const IndexTerm& index) { add(index); });
       }
     }
+    if (kernel.workspace.valid()) write(kernel.workspace);
     return std::move(access_);
   }
 

@@ -166,6 +166,9 @@ struct Kernel {
   int64_t tile = 1;  // the last outer axis is split into tiles of this many points; the last tile may be shorter
   std::vector<KernelOutput> outputs;  // every buffer that a stage stores to or folds into, in order of first write
   std::vector<Stage> stages;
+  /// Scratch memory, u8, for what blocks of its loops fold (kernel/blocks.h), whoever runs them; none: they need none,
+  /// or there are none. What it holds before and after does not matter.
+  BufferId workspace;
   bool is_local(BufferId buffer) const;
   bool is_tiled() const { return tile > 1; }
   /// The outer axis that is tiled. A local counts its points from the beginning of the tile.

@@ -234,6 +234,7 @@ Kernel KernelReader::kernel() {
       break;
     }
   }
+  if (accept("workspace")) out.workspace = buffer();
   while (accept("stage")) out.stages.push_back(stage());
   expect("}");
   list_outputs(out);

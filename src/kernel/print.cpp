@@ -186,6 +186,7 @@ std::string KernelPrinter::kernel(const Kernel& kernel, const std::string& inden
   for (const KernelOutput& output : kernel.outputs) {
     if (output.start.kind != Start::Kind::keep || output.is_local) out += str(inner, start(output), "\n");
   }
+  if (kernel.workspace.valid()) out += str(inner, "workspace ", names_.buffer(kernel.workspace), "\n");
   for (const Stage& stage : kernel.stages) {
     enter(kernel, stage);
     const int tiled_axis = kernel.is_tiled() ? kernel.tiled_axis() : -1;

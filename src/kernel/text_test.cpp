@@ -28,7 +28,8 @@ constexpr std::string_view kEverything =
     h: f64[k] host,
     v: f64[5, 17] view of t,
     l: f64[1] temporary,
-    row: f64[n] temporary) symbols n = x.0, k = h.0, m {
+    row: f64[n] temporary,
+    w: u8[4096*min(5, floordiv(n, 2))] temporary) symbols n = x.0, k = h.0, m {
   check n == m + 1 #0
   check n <= max(3, m) #1
   scalar {
@@ -44,6 +45,7 @@ constexpr std::string_view kEverything =
     local l start fill -inf
     local row
     out t start fill 0.0
+    workspace w
     stage (i < n, j < 3) {
       %0 = load g[i] : i64
       %1 = load c[2 - wrap(%0, 2) checked #1] : f64

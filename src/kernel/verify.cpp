@@ -145,6 +145,7 @@ class StepVerifier {
     const std::size_t before = judged_.out.size();
     const Complain take = [&](std::string message) { judged_.complain(std::move(message)); };
     verify_statements(program_, kernel, take);
+    if (kernel.workspace.valid()) verify_workspace(kernel);
     if (judged_.out.size() == before) verify_contract(program_, kernel, take);
   }
 
@@ -180,6 +181,23 @@ class StepVerifier {
     verify_workspace(call, dtype, what);
   }
 
+  /// No statement of it names that memory.
+  void verify_workspace(const Kernel& kernel) {
+    const std::string what = kernel.name.empty() ? "a kernel" : kernel.name;
+    if (!all_exist(what, {kernel.workspace}) || !verify_scratch(kernel.workspace, what)) return;
+    const auto is_it = [&](const Statement& s) { return s.has_place() && s.buffer == kernel.workspace; };
+    if (any_statement(kernel, is_it)) {
+      judged_.complain(str(what, ": a statement names its workspace ", judged_.name(kernel.workspace)));
+    }
+  }
+
+  bool verify_scratch(BufferId workspace, const std::string& what) {
+    const Buffer& given = program_.buffers[workspace];
+    const bool is_scratch = given.role == Role::temporary && given.dtype == DType::u8 && !given.view_of.valid();
+    if (!is_scratch) judged_.complain(str(what, ": its workspace ", judged_.name(workspace), " is no temporary of u8"));
+    return is_scratch;
+  }
+
   /// The function overwrites its workspace, whatever it holds.
   void verify_workspace(const LibraryCall& call, DType dtype, const std::string& what) {
     const std::vector<Dim> sizes(call.sizes.begin() + 1, call.sizes.end());
@@ -188,12 +206,11 @@ class StepVerifier {
       if (!wanted.is(0)) judged_.complain(str(what, " has no workspace"));
       return;
     }
-    const Buffer& given = program_.buffers[call.workspace];
-    if (given.role != Role::temporary || given.dtype != DType::u8) {
-      judged_.complain(str(what, ": its workspace ", judged_.name(call.workspace), " is no temporary of u8"));
-    } else if (!always_at_least(num_elements(given), wanted)) {
+    if (!verify_scratch(call.workspace, what)) return;
+    const Dim given = num_elements(program_.buffers[call.workspace]);
+    if (!always_at_least(given, wanted)) {
       judged_.complain(str(what, ": its workspace ", judged_.name(call.workspace), " has ",
-                           num_elements(given).to_text(program_.symbol_names()), " bytes of ",
+                           given.to_text(program_.symbol_names()), " bytes of ",
                            wanted.to_text(program_.symbol_names())));
     }
   }

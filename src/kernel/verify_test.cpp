@@ -411,6 +411,18 @@ TEST(VerifyKernelProgram, AFunctionHasTheScratchMemoryThatItWants) {
   EXPECT_THAT(messages_with("u8[8*n + 8*n*n] temporary", ""), ElementsAre("solve x has no workspace"));
 }
 
+TEST(VerifyKernelProgram, AKernelHasItsWorkspaceForItself) {
+  const auto messages_with = [](std::string_view workspace, std::string_view place = "r") {
+    return messages(
+        parse(str("program @p(a: u8[n] param 0, r: u8[n] output 0, w: ", workspace, ") symbols n = a.0 { ",
+                  "kernel @k0 { workspace w stage (i < n) { %0 = load a[i] : u8 store ", place, "[i] set %0 } } }")));
+  };
+  EXPECT_THAT(messages_with("u8[64*n] temporary"), IsEmpty());
+  EXPECT_THAT(messages_with("f64[64*n] temporary"), ElementsAre("k0: its workspace w is no temporary of u8"));
+  EXPECT_THAT(messages_with("u8[64*n] param 1"), testing::Contains("k0: its workspace w is no temporary of u8"));
+  EXPECT_THAT(messages_with("u8[64*n] temporary", "w"), testing::Contains("k0: a statement names its workspace w"));
+}
+
 TEST(VerifyKernelProgram, BuffersAreSound) {
   EXPECT_THAT(messages(parse("program @p(c: f64[2] literal [1.0]) { }")), ElementsAre("literal c has 1 elements"));
   EXPECT_THAT(messages(parse("program @p(s: f64[3] scalar) { }")), ElementsAre("scalar s has more than one element"));

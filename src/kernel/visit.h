@@ -42,6 +42,7 @@ void for_each_buffer(AnyStep& step, Visit visit) {
               if (s.buffer.valid()) visit(s.buffer);
             }
           }
+          if (it.workspace.valid()) visit(it.workspace);
         } else if constexpr (std::is_same_v<T, LibraryCall>) {
           for_each_array(it, [&](auto& array, const CoreAxes&) {
             visit(array.buffer);

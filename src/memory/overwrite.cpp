@@ -40,6 +40,7 @@ const OverwriteQuestions::Accesses& OverwriteQuestions::accesses_of(BufferId roo
 }
 
 std::string OverwriteQuestions::why_not(BufferId operand, BufferId output) const {
+  if (output == kernel_.workspace) return "is read while its bytes would be written";
   const Accesses &from = accesses_of(operand), &to = accesses_of(output);
   if (!from.writes.empty() && !is_made_first(from, to)) return "is written by the same kernel";
   // Another output that begins as a copy of the operand reads it before the first stage, but perhaps after other

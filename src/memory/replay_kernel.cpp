@@ -285,6 +285,7 @@ void replay_kernel(const Kernel& kernel, State& state) {
       }
     }
   };
+  if (kernel.workspace.valid()) elements.write_all(kernel.workspace);
   start_all(false);
   std::vector<Passed> outer = passed(elements, kernel.outer, 0);
   if (kernel.is_tiled()) outer.back().step = kernel.tile;

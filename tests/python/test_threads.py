@@ -56,6 +56,23 @@ def test_any_number_of_threads_makes_the_same_bytes(eight_threads, n):
     assert inlay._inlay.num_pool_threads() <= 7
 
 
+@pytest.mark.parametrize(("groups", "n"), [(257, 300_001), (3000, 1_000_001), (3000, 1000), (100_000, 50_000)])
+def test_tables_that_the_plan_holds_make_the_same_bytes(eight_threads, groups, n):
+    """Enough work for 16 blocks and for some; and for one, which adds to the result itself."""
+    text = SUMS.replace("[85]", f"[{groups}]")
+    fn = inlay.compile(text, threads=2)
+    rng = np.random.default_rng(3)
+    x, i = rng.standard_normal(n), rng.integers(-groups, groups, n)
+    alone = fn(x, i, threads=1)
+    for threads in (2, 3, 4, 7, 64):
+        assert _bytes(fn(x, i, threads=threads)) == _bytes(alone)
+    assert _bytes(inlay.compile(text)(x, i)) == _bytes(alone)
+    np.testing.assert_allclose(alone[3], np.bincount(i % groups, x, groups), rtol=1e-12, atol=1e-12)
+    i[n // 2] = groups
+    with pytest.raises(IndexError, match=f"index {groups} is out of bounds"):
+        fn(x, i, threads=3)
+
+
 def test_rows_are_the_same_on_any_number_of_threads(eight_threads):
     fn = inlay.compile(SOFTMAX, threads=2)
     x = np.random.default_rng(2).standard_normal((3000, 257))

@@ -39,17 +39,27 @@ std::shared_ptr<const runtime::Executable> through_file(const Program& program) 
 
 constexpr int kMostThreads = 7;
 
-/// The same kernels as code that is cut into the smallest blocks; null: the backend cuts none.
-std::shared_ptr<const runtime::Executable> in_blocks(const Lowered& program, const Backend& backend, Options options,
-                                                     int threads) {
-  if (backend.name != "llvm") return nullptr;
-  runtime::set_max_threads(std::max(runtime::max_threads(), kMostThreads));
-  options.cost_of_block = 1;
-  options.threads = threads;
+std::shared_ptr<const runtime::Executable> code_of(const Lowered& program, const Backend& backend,
+                                                   const Options& options) {
   Emitted emitted = backend.emit(program.kernels, program.plan, options, KeepTexts::no);
   runtime::Object object =
       make_object(program.kernels, program.plan, std::move(emitted.object), std::move(emitted.entry));
   return std::make_shared<const runtime::Executable>(load(std::move(object), backend, options.planning));
+}
+
+/// Code whose loops are cut into the smallest blocks, for one thread and for several: the same kernels, but for the
+/// memory that blocks need. Null: the backend cuts none.
+template <class Source>
+std::pair<std::shared_ptr<const runtime::Executable>, std::shared_ptr<const runtime::Executable>> in_blocks(
+    const Source& source, const Backend& backend, Options options) {
+  if (backend.name != "llvm") return {};
+  runtime::set_max_threads(std::max(runtime::max_threads(), kMostThreads));
+  options.smallest_blocks = true;
+  options.threads = kMostThreads;
+  const Lowered program = lower(source, options);
+  auto for_several = code_of(program, backend, options);
+  options.threads = 1;
+  return {code_of(program, backend, options), std::move(for_several)};
 }
 
 /// What a call gave, or how it failed.
@@ -104,11 +114,12 @@ Compiled compile_for_judges(const Source& source, const Options& options) {
             "",
             host_functions_of(source)};
   const auto program = std::make_shared<const Program>(compile_program(source, options));
+  auto [for_one, for_several] = in_blocks(source, backend, options);
   return {program,
           {program, &program->executable},
           through_file(*program),
-          in_blocks(*program, backend, options, 1),
-          in_blocks(*program, backend, options, kMostThreads),
+          std::move(for_one),
+          std::move(for_several),
           std::string(backend.name),
           host_functions_of(source)};
 }

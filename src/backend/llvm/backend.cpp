@@ -45,7 +45,7 @@ Support support(ScalarOp op, DType dtype) {
 }  // namespace
 
 const kernel::BackendCaps& caps() {
-  static const kernel::BackendCaps caps = {.support = support};
+  static const kernel::BackendCaps caps = {.support = support, .blocks = kBlocks};
   return caps;
 }
 

@@ -27,6 +27,9 @@ std::string jit_path();
 /// False in a build without LLVM: then `emit` throws, and all the rest of inlay works.
 bool has_code_generator();
 
+/// A block has at least some 15 us of work, since waking a thread takes some 5. Tests have less.
+constexpr kernel::BlockRule kBlocks = {.cost = 150'000, .for_threads = false};
+
 enum class LanePrivate : uint8_t { off, when_small };
 
 struct EmitOptions {
@@ -45,10 +48,7 @@ struct EmitOptions {
   /// 1000, 2000, 4000 and no bound 80 conds of two sums take 676, 619, 593, 716 and 1155 ms to compile, 133 softmaxes
   /// 680, 622, 666, 700 and 1461, 80 loops 467, 446, 474, 476 and 741. Most models are below 2000, and one function.
   std::size_t large_function = 2000;
-  /// How much work a block has at least that threads may run (ScalarOpFacts::cost): some 15 us, since waking a thread
-  /// takes some 5. Tests have less.
-  int64_t cost_of_block = 150'000;
-  bool for_threads = false;    // else only those loops are blocks whose results would be other bytes without
+  kernel::BlockRule blocks = kBlocks;
   bool time_steps = false;     // the code tells inlay_step_begins what it begins (runtime/step_times.h)
   bool keep_ir = false;        // fill EmitResult::ir
   bool keep_assembly = false;  // fill EmitResult::assembly

@@ -8,7 +8,7 @@ namespace inlay::llvm_backend {
 namespace {
 
 constexpr int kVectorBytes = 64;
-constexpr CutRule kForThreads = {1000};
+constexpr BlockRule kForThreads = {.cost = 1000};
 
 kernel::KernelProgram parse(std::string_view buffers, std::string_view kernel) {
   return kernel::parse(str("program @main(", buffers, ") symbols n = x.0, m = x.1 { kernel @k0 ", kernel,
@@ -24,7 +24,7 @@ std::string text_of(const std::optional<Cut>& cut) {
 }
 
 /// Of the stage of a kernel.
-std::string cut(std::string_view stage, const CutRule& rule = kForThreads) {
+std::string cut(std::string_view stage, const BlockRule& rule = kForThreads) {
   const kernel::KernelProgram program = parse(
       "x: f64[n, m] param 0, g: i64[n] param 1, w: f64[n] param 2, r: f64[n, m] output 0, s: f64 output 1, t: f64[7] "
       "output 2, h: f16 output 3, u: f64[n] output 4, k: i64 output 5, c: f64[m] output 6",
@@ -44,6 +44,26 @@ TEST(CutPlan, WhatBlocksFoldIsMerged) {
   EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 fold max s[] %0 : f64 }"), "level 0: max of 1");
   EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 %1 = load g[i] : i64 store t[wrap(%1, 7) checked #0] add %0 }"),
             "level 0: add of 7");
+}
+
+TEST(CutPlan, LongTablesLieInTheWorkspace) {
+  constexpr auto cut_with = [](std::string_view buffer, std::string_view workspace, std::string_view points) {
+    const kernel::KernelProgram program =
+        kernel::parse(str("program @main(w: f64[n] param 0, g: i64[n] param 1, t: f64[1000] output 0, s: f64 output 1",
+                          buffer, ") symbols n = w.0 { kernel @k0 { ", workspace, " stage (i < ", points,
+                          ") { %0 = load w[i] : f64 fold add s[] %0 : f64 %1 = load g[i] : i64 ",
+                          "store t[wrap(%1, 1000) checked #0] add %0 } } sites { #0 internal \"\" } }"));
+    const auto& kernel = std::get<kernel::Kernel>(program.steps[0]);
+    const StagePlan plan = plan_stage(program, kernel, kernel.stages[0], kVectorBytes);
+    return text_of(cut_of(program, kernel, kernel.stages[0], plan, kForThreads));
+  };
+  constexpr auto kEnough = ", x: u8[1000000] temporary";
+  EXPECT_EQ(cut_with(kEnough, "workspace x", "n"), "level 0: add of 1000: add of 1, by its tree");
+  // There is none, or it is too short.
+  EXPECT_EQ(cut_with("", "", "n"), "");
+  EXPECT_EQ(cut_with(", x: u8[9000] temporary", "workspace x", "n"), "");
+  // Less work than two blocks are worth, with their tables.
+  EXPECT_EQ(cut_with(kEnough, "workspace x", "500"), "");
 }
 
 TEST(CutPlan, WhereOrderShowsOrTooMuchIsFoldedNothingIsCut) {
@@ -70,7 +90,7 @@ TEST(CutPlan, WorkThatIsKnownToBeShortIsNotCut) {
 }
 
 TEST(CutPlan, ForOneThreadOnlyThatIsCutWhichShowsInTheResults) {
-  const CutRule for_one = {1000, false};
+  const BlockRule for_one = {.cost = 1000, .for_threads = false};
   EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 store u[i] set %0 }", for_one), "");
   EXPECT_EQ(cut("stage (i < n) { %0 = load w[i] : f64 fold add s[] %0 : f64 }", for_one), "");
   EXPECT_EQ(cut("stage (i < n) { %0 = load g[i] : i64 fold max k[] %0 : i64 }", for_one), "");

@@ -1,16 +1,14 @@
 #include "backend/llvm/emit_blocks.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "backend/llvm/emit_stage.h"
 #include "backend/llvm/fold_registers.h"
 #include "inlay/runtime.h"
+#include "support/error.h"
 
 namespace inlay::llvm_backend {
 namespace {
 
-constexpr uint64_t kLineBytes = 64;
+constexpr int64_t kLineBytes = 64;
 
 Value* field(llvm::IRBuilder<>& b, Value* record, std::size_t offset_bytes) {
   return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), record, offset_bytes);
@@ -54,22 +52,28 @@ BlocksEmitter::BlocksEmitter(FunctionEmitter& caller, const kernel::Kernel& kern
     : caller_(caller), kernel_(kernel), cut_(cut), part_(caller, Frame::Kind::blocks), f_(part_.function()) {
   part_.take(kernel::access_of(caller.program, kernel));
   lay_out_tables();
+  if (cut.in_workspace) is_alone_ = is_one_block(f_);
   redirect_buffers();
   if (cut.keeps_tree) is_end_ = f_.b.CreateICmpSLT(f_.frame.block_argument(), f_.i64(0));
 }
 
+/// First what is short, with the sums by lanes: one block alone has it on the stack.
 void BlocksEmitter::lay_out_tables() {
-  constexpr int kMostLanes = 8;
-  for (const BlockFold& fold : cut_.folds) {
-    const int width =
-        static_cast<int>(std::min<uint64_t>(kMostLanes, std::bit_ceil(static_cast<uint64_t>(fold.elements))));
-    Table& table = tables_.emplace_back(&fold);
-    table.width = width;
-    table.pitch = (fold.elements + width - 1) / width * width;
-    for (const DType dtype : fold.dtypes) {
-      table.offsets.push_back(table_bytes_);
-      table_bytes_ += llvm::alignTo(static_cast<uint64_t>(table.pitch * size_bytes(dtype)), kLineBytes);
+  const auto add = [&](Table& table) {
+    for (std::size_t k = 0; k < table.fold->buffers.size(); ++k) {
+      table.offsets.push_back(state_bytes_);
+      state_bytes_ += static_cast<uint64_t>(table.fold->bytes(k));
     }
+  };
+  for (const BlockFold& fold : cut_.folds) {
+    tables_.push_back({&fold, {}, cut_.in_workspace && !caller_.places.is_scalar(fold.buffers[0])});
+    if (!tables_.back().is_direct) add(tables_.back());
+  }
+  lanes_offset_ = state_bytes_;
+  state_bytes_ += static_cast<uint64_t>(cut_.lane_bytes);
+  short_bytes_ = state_bytes_;
+  for (Table& table : tables_) {
+    if (table.is_direct) add(table);
   }
 }
 
@@ -82,7 +86,7 @@ Value* BlocksEmitter::length_of_block(FunctionEmitter& f) {
     return b.CreateSDiv(b.CreateAdd(x, b.CreateSub(by, f.i64(1))), by);
   };
   Value* blocks = b.CreateSDiv(f.sizes.of(cut_.cost), f.i64(cut_.cost_of_block));
-  blocks = maximum(minimum(blocks, f.i64(INLAY_MOST_BLOCKS)), f.i64(1));
+  blocks = maximum(minimum(blocks, f.i64(cut_.most_blocks)), f.i64(1));
   Value* length = maximum(rounded_up(f.sizes.of(cut_.extent), blocks), f.i64(1));
   Value* steps = rounded_up(length, f.i64(cut_.step));
   if (!cut_.keeps_tree) return b.CreateMul(steps, f.i64(cut_.step));
@@ -96,6 +100,10 @@ Value* BlocksEmitter::end_of_blocks(FunctionEmitter& f) {
   return cut_.keeps_tree ? f.b.CreateAnd(end, f.i64(-cut_.left_over_of)) : end;
 }
 
+Value* BlocksEmitter::is_one_block(FunctionEmitter& f) {
+  return f.b.CreateICmpSGE(length_of_block(f), end_of_blocks(f));
+}
+
 Range BlocksEmitter::block() {
   llvm::IRBuilder<>& b = f_.b;
   Value* length = length_of_block(f_);
@@ -106,7 +114,7 @@ Range BlocksEmitter::block() {
 }
 
 Value* BlocksEmitter::lane_states(Value* states) {
-  return cut_.keeps_tree ? field(f_.b, states, table_bytes_) : nullptr;
+  return cut_.keeps_tree ? field(f_.b, states, lanes_offset_) : nullptr;
 }
 
 void BlocksEmitter::emit_stage(const kernel::Stage& stage, const StagePlan& plan, llvm::ArrayRef<Value*> outer_points) {
@@ -120,11 +128,15 @@ void BlocksEmitter::emit_stage(const kernel::Stage& stage, const StagePlan& plan
   close_if(b, branch, {}, {});
   emitter.emit();
   if (!lanes) return;
-  lane_bytes_ = emitter.lane_state_bytes();
+  if (cut_.in_workspace) {
+    INLAY_CHECK(emitter.lane_state_bytes() <= static_cast<uint64_t>(cut_.lane_bytes), "lanes of more bytes than known");
+  } else {
+    short_bytes_ = state_bytes_ += emitter.lane_state_bytes();
+  }
   merge_lanes_ = [&stage, plan, this](FunctionEmitter& f, Value* into, Value* later) {
     const std::vector<Value*> points(kernel_.outer.size(), f.i64(0));
     StageEmitter(f, kernel_, stage, plan, {points, {}})
-        .emit_merge(field(f.b, into, table_bytes_), field(f.b, later, table_bytes_));
+        .emit_merge(field(f.b, into, lanes_offset_), field(f.b, later, lanes_offset_));
   };
 }
 
@@ -132,27 +144,42 @@ void BlocksEmitter::emit_stage(const kernel::Stage& stage, const StagePlan& plan
 void BlocksEmitter::redirect_buffers() {
   for (const Table& table : tables_) {
     for (std::size_t k = 0; k < table.fold->buffers.size(); ++k) {
-      Value* states = f_.frame.states_argument();
-      f_.places.redirect(table.fold->buffers[k], place(f_, table, k, states, f_.i64(0)));
+      const BufferId buffer = table.fold->buffers[k];
+      Value* own = place(f_, table, k, f_.frame.states_argument(), f_.i64(0));
+      if (table.is_direct) own = f_.b.CreateSelect(is_alone_, f_.places.address(buffer), own);
+      f_.places.redirect(buffer, own);
     }
   }
 }
 
+/// Emits what several blocks do with the states of a table, and one alone does not.
+void BlocksEmitter::unless_alone(FunctionEmitter& f, const Table& table, Value* is_alone,
+                                 llvm::function_ref<void()> emit) {
+  if (!table.is_direct) return emit();
+  const Branch branch = open_if(f.b, f.b.CreateNot(is_alone));
+  emit();
+  close_if(f.b, branch, {}, {});
+}
+
 void BlocksEmitter::open_states() {
   for (const Table& table : tables_) {
-    const BlockFold& fold = *table.fold;
-    Value* states = f_.frame.states_argument();
-    for_each_vector(f_, table.pitch, table.width, [&](Value* first, int width) {
-      std::vector<Value*> nothing = states_of_nothing(f_, fold.fold, fold.dtypes, width);
-      if (facts(fold.fold).has_one_state()) {
-        const Literal exact = exact_identity_of(combine_of(fold.fold, 0), fold.dtypes[0]);
-        nothing = {splat(f_, constant(f_.b, exact), width)};
-      }
-      for (std::size_t k = 0; k < fold.buffers.size(); ++k) {
-        store_elements(f_, fold.dtypes[k], nothing[k], place(f_, table, k, states, first));
-      }
-    });
+    unless_alone(f_, table, is_alone_, [&] { open_states(table); });
   }
+}
+
+void BlocksEmitter::open_states(const Table& table) {
+  const BlockFold& fold = *table.fold;
+  Value* states = f_.frame.states_argument();
+  for_each_vector(f_, fold.pitch(), fold.width(), [&](Value* first, int width) {
+    std::vector<Value*> nothing = states_of_nothing(f_, fold.fold, fold.dtypes, width);
+    if (facts(fold.fold).has_one_state()) {
+      const Literal exact = exact_identity_of(combine_of(fold.fold, 0), fold.dtypes[0]);
+      nothing = {splat(f_, constant(f_.b, exact), width)};
+    }
+    for (std::size_t k = 0; k < fold.buffers.size(); ++k) {
+      store_elements(f_, fold.dtypes[k], nothing[k], place(f_, table, k, states, first));
+    }
+  });
 }
 
 void BlocksEmitter::keep_locals() {
@@ -163,8 +190,7 @@ void BlocksEmitter::keep_locals() {
     Value* memory = f_.frame.memory_argument();
     Value* own = f_.b.CreateGEP(f_.b.getInt8Ty(), memory, f_.sizes.of(memory_bytes_));
     f_.places.redirect(root, f_.b.CreateSelect(f_.b.CreateIsNull(memory), of_call, own));
-    constexpr auto kLine = static_cast<int64_t>(kLineBytes);
-    memory_bytes_ = memory_bytes_ + ceil_div(size_bytes(f_.program.buffers[root]), kLine) * Dim(kLine);
+    memory_bytes_ = memory_bytes_ + ceil_div(size_bytes(f_.program.buffers[root]), kLineBytes) * Dim(kLineBytes);
   }
 }
 
@@ -187,7 +213,7 @@ llvm::Function* BlocksEmitter::merge_function() {
   f.copied_math = caller_.copied_math;
   Value *states = f.frame.function()->getArg(2), *later = f.frame.function()->getArg(3);
   for (const Table& table : tables_) {
-    for_each_vector(f, table.pitch, table.width, [&](Value* first, int width) {
+    for_each_vector(f, table.fold->pitch(), table.fold->width(), [&](Value* first, int width) {
       const BlockFold& fold = *table.fold;
       const std::vector<Value*> both = merged_states(f, fold.fold, fold.dtypes, loaded(f, table, states, first, width),
                                                      loaded(f, table, later, first, width));
@@ -260,11 +286,12 @@ void BlocksEmitter::close() {
   Value* passed = part_.close_blocks();
   Value* null = llvm::ConstantPointerNull::get(b.getPtrTy());
   Value *merge = null, *states = null;
-  const uint64_t state_bytes = table_bytes_ + lane_bytes_;
-  if (state_bytes > 0) {
+  if (state_bytes_ > 0) {
     merge = merge_function();
-    states = caller_.frame.sum_stack(INLAY_BLOCK_STATES * state_bytes);
+    states = caller_.frame.sum_stack(cut_.in_workspace ? short_bytes_ : INLAY_BLOCK_STATES * state_bytes_);
   }
+  Value* is_alone = cut_.in_workspace ? is_one_block(caller_) : nullptr;
+  if (is_alone) states = b.CreateSelect(is_alone, states, caller_.places.address(kernel_.workspace));
   Value* length = length_of_block(caller_);
   Value* end = end_of_blocks(caller_);
   Value* count = b.CreateSDiv(b.CreateAdd(end, b.CreateSub(length, caller_.i64(1))), length);
@@ -275,7 +302,7 @@ void BlocksEmitter::close() {
   set(offsetof(InlayBlocks, merge), merge);
   set(offsetof(InlayBlocks, passed), passed);
   set(offsetof(InlayBlocks, count), count);
-  set(offsetof(InlayBlocks, state_bytes), caller_.i64(static_cast<int64_t>(state_bytes)));
+  set(offsetof(InlayBlocks, state_bytes), caller_.i64(static_cast<int64_t>(state_bytes_)));
   set(offsetof(InlayBlocks, states), states);
   set(offsetof(InlayBlocks, memory_bytes), caller_.sizes.of(memory_bytes_));
   Value* call = caller_.frame.call_argument();
@@ -284,15 +311,15 @@ void BlocksEmitter::close() {
     Value* end = caller_.i64(-1);
     caller_.ends.return_unless_ok(b.CreateCall(f_.frame.function(), {call, passed, end, states, null}));
   }
-  merge_into_buffers(states);
+  for (const Table& table : tables_) {
+    unless_alone(caller_, table, is_alone, [&] { merge_into_buffers(table, states); });
+  }
 }
 
 /// What the buffers held before, and what all blocks have folded.
-void BlocksEmitter::merge_into_buffers(Value* states) {
-  for (const Table& table : tables_) {
-    for_each_vector(caller_, table.fold->elements, table.width,
-                    [&](Value* first, int width) { merge_elements(table, states, first, width); });
-  }
+void BlocksEmitter::merge_into_buffers(const Table& table, Value* states) {
+  for_each_vector(caller_, table.fold->elements, table.fold->width(),
+                  [&](Value* first, int width) { merge_elements(table, states, first, width); });
 }
 
 void BlocksEmitter::merge_elements(const Table& table, Value* states, Value* first, int width) {

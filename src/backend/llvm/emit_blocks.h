@@ -26,15 +26,17 @@ class BlocksEmitter {
   void close();
 
  private:
-  /// Where the states of a fold lie: those of each buffer together, a whole number of vectors.
+  /// Where the states of a fold lie, those of each buffer together.
   struct Table {
     const BlockFold* fold;
     std::vector<uint64_t> offsets;  // by state, in bytes
-    int64_t pitch;                  // elements
-    int width;                      // of a vector
+    bool is_direct;                 // one block alone folds into the buffers
   };
 
   void lay_out_tables();
+  Value* is_one_block(FunctionEmitter& f);
+  void unless_alone(FunctionEmitter& f, const Table& table, Value* is_alone, llvm::function_ref<void()> emit);
+  void open_states(const Table& table);
   Value* length_of_block(FunctionEmitter& f);
   Value* end_of_blocks(FunctionEmitter& f);
   void redirect_buffers();
@@ -42,7 +44,7 @@ class BlocksEmitter {
   Value* place(FunctionEmitter& f, const Table& table, std::size_t state, Value* states, Value* element);
   std::vector<Value*> loaded(FunctionEmitter& f, const Table& table, Value* states, Value* element, int width);
   llvm::Function* merge_function();
-  void merge_into_buffers(Value* states);
+  void merge_into_buffers(const Table& table, Value* states);
   void merge_elements(const Table& table, Value* states, Value* first, int width);
   llvm::Function* run_function();
 
@@ -52,9 +54,12 @@ class BlocksEmitter {
   Part part_;
   FunctionEmitter& f_;
   std::vector<Table> tables_;
-  uint64_t table_bytes_ = 0, lane_bytes_ = 0;  // of the states
-  Dim memory_bytes_ = 0;                       // of a thread
-  Value* is_end_ = nullptr;                    // runs what is left over, behind all blocks?
+  uint64_t state_bytes_ = 0;   // of a block
+  uint64_t short_bytes_ = 0;   // of those what one block alone has too
+  uint64_t lanes_offset_ = 0;  // of the sums by lanes
+  Dim memory_bytes_ = 0;       // of a thread
+  Value* is_alone_ = nullptr;  // of states in the workspace: is there one block? It folds into the buffers
+  Value* is_end_ = nullptr;    // runs what is left over, behind all blocks?
   std::function<void(FunctionEmitter& f, Value* states, Value* later)> merge_lanes_;
 };
 

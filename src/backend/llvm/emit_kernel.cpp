@@ -29,7 +29,7 @@ class KernelEmitter {
   void emit() {
     emit_starts(/*local=*/false);
     if (!has_loops()) return emit_stages(/*in_loops=*/false);
-    const std::optional<Cut> cut = cut_of(f_.program, kernel_, rule(f_));
+    const std::optional<Cut> cut = cut_of(f_.program, kernel_, f_.options.blocks);
     if (!cut) return emit_loops();
     BlocksEmitter blocks(f_, kernel_, *cut);
     blocks.open_states();
@@ -42,8 +42,6 @@ class KernelEmitter {
   }
 
  private:
-  static CutRule rule(const FunctionEmitter& f) { return {f.options.cost_of_block, f.options.for_threads}; }
-
   bool has_loops() const {
     return kernel_.is_tiled() ||
            std::ranges::any_of(kernel_.outer, [](const kernel::Axis& axis) { return !axis.extent.is(1); });
@@ -115,7 +113,7 @@ class KernelEmitter {
 
   /// A stage that is long, or may be. False: it is short.
   bool emit_by_blocks(FunctionEmitter& f, const kernel::Stage& stage, const StagePlan& plan) {
-    const std::optional<Cut> cut = cut_of(f.program, kernel_, stage, plan, rule(f));
+    const std::optional<Cut> cut = cut_of(f.program, kernel_, stage, plan, f.options.blocks);
     if (!cut) return false;
     BlocksEmitter blocks(f, kernel_, *cut);
     blocks.emit_stage(stage, plan, points_);
