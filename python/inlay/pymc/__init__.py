@@ -1,10 +1,12 @@
-"""inlay for PyMC: what `nutpie.sample` takes, on C pointers, and models as libraries for Stan's samplers.
+"""inlay for PyMC: what `nutpie.sample` takes, on C pointers; one model fitted to many data sets; models as libraries for
+Stan's samplers.
 
 Everything else of PyMC runs with `inlay.pytensor`: as the default mode, or as `compile_kwargs={"mode": "INLAY"}`.
 """
 
+from ..fits.failures import SamplingFailed
 from .bridgestan import export_bridgestan
-from .compiled_model import SamplingFailed
+from .fit_many import FitsEnded, fit_many
 from .nutpie import compile_nutpie
 
-__all__ = ["SamplingFailed", "compile_nutpie", "export_bridgestan"]
+__all__ = ["FitsEnded", "SamplingFailed", "compile_nutpie", "export_bridgestan", "fit_many"]

@@ -13,31 +13,14 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant
 
 from .. import errors
+from ..fits.failures import NO_START, NOT_FINITE_ANYWHERE, SamplingFailed, failure_text
+from ..fits.functions import holds
 
 # So often it is asked whether nutpie is finished, in seconds.
 LONGEST_WAIT = 0.02
 
-# How nutpie's error begins where a chain has found no point to start from, for codes above 0 alone.
-NO_START = "All initialization points failed"
-
 # So many starting points are tried for one that shows why: that of another seed than nutpie's may be a good one.
 STARTS_TO_TRY = 10
-
-
-class SamplingFailed(RuntimeError):
-    """A function of the model failed in a draw, `error` is the exception of that call; or the log density is not finite
-    at the starting points, and `error` is None."""
-
-    def __init__(self, text, error=None):
-        super().__init__(text)
-        self.error = error
-
-
-def _failure_text(what, error):
-    of_inlay = isinstance(error, errors.InlayError)  # which says what it is, and where
-    said = str(error) if of_inlay else f"{type(error).__name__}: {error}"
-    location = getattr(error, "inlay_location", None)
-    return f"{what} failed: {said}" + (f"\n  at     {location}" if location else "")
 
 
 @functools.cache
@@ -89,7 +72,7 @@ class _Failure:
 
     def throw(self):
         if self._told.is_set():
-            raise SamplingFailed(_failure_text(self._what, self._error), self._error) from None
+            raise SamplingFailed(failure_text(self._what, self._error), self._error) from None
 
 
 class _Sampler:
@@ -166,13 +149,12 @@ def _abort_all():
 
 def _no_start(compiled):
     """SamplingFailed with what is known of why no starting point will do."""
-    text = "the log density or its gradient is not finite at the starting points"
     try:
         terms = _terms_that_are_not_finite(compiled)
     except Exception:  # noqa: BLE001
         terms = {}
     if not terms:
-        return SamplingFailed(text)
+        return SamplingFailed(NOT_FINITE_ANYWHERE)
     values = ", ".join(f"{name} is {value}" for name, value in terms.items())
     return SamplingFailed(
         f"the log density is not finite at the starting points: of its terms, {values}"
@@ -213,15 +195,13 @@ def _refuse_other_names(compiled, updates):
 
 
 def _refuse_other_values(compiled, updates):
-    """nutpie casts data without a word: 3.7 becomes 3, and NaN some integer."""
+    """nutpie casts data without a word."""
     for shared in compiled.functions.keys:
         dtype = np.dtype(shared.type.dtype)
-        if shared.name not in updates or dtype.kind not in "biu":
+        if shared.name not in updates:
             continue
         given = np.asarray(updates[shared.name])
-        with np.errstate(invalid="ignore"):
-            is_held = np.can_cast(given.dtype, dtype) or np.array_equal(given.astype(dtype), given)
-        if not is_held:
+        if not holds(dtype, given):
             raise TypeError(f"with_data: {shared.name} has dtype {dtype}, which does not hold the {given.dtype} given")
 
 

@@ -313,14 +313,19 @@ class _Functions:
 
     def warn_of_python(self):
         for _, fn, _, what in self.each():
-            host_calls = fn.vm.compiled.translation.reasons
-            if not host_calls:
-                continue
-            nodes = sorted({type(fn.vm.compiled.translation.nodes[n].op).__name__ for n in host_calls})
-            _warn(f"{what} runs Python in every draw, for {', '.join(nodes)}")
-            # A call finds the sizes of results that types say wrongly; the pointer cannot. What else is wrong, a draw tells.
-            with contextlib.suppress(Exception):
-                fn(np.zeros(self.n_dim))
+            if warn_of_python(fn, what):
+                # A call finds the sizes of results that types say wrongly; the pointer cannot. What else is wrong, a draw tells.
+                with contextlib.suppress(Exception):
+                    fn(np.zeros(self.n_dim))
+
+
+def warn_of_python(fn, what):
+    """Whether nodes of a compiled function run in Python, with a warning that names them."""
+    host_calls = fn.vm.compiled.translation.reasons
+    if host_calls:
+        nodes = sorted({type(fn.vm.compiled.translation.nodes[n].op).__name__ for n in host_calls})
+        _warn(f"{what} runs Python in every draw, for {', '.join(nodes)}")
+    return bool(host_calls)
 
 
 def _warn_of_failure(what, error):

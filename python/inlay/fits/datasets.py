@@ -1,0 +1,59 @@
+"""Data sets from what they come in: an iterator over dicts, their labels and their number."""
+
+from collections.abc import Mapping, Sized
+
+
+class DataSets:
+    """`iterator` yields dicts; `total` is their number where it is known; `labels` grows as they are drawn, and is None
+    where they have none but their numbers."""
+
+    def __init__(self, given, by, names):
+        self._names = names  # of the model's data
+        self.total = len(given) if isinstance(given, Sized) else None
+        self.labels = None
+        self.iterator = self._iterator(given, by)
+
+    def _iterator(self, given, by):
+        if isinstance(given, str | bytes):
+            raise TypeError(f"datasets is a {type(given).__name__}, not data sets")
+        if hasattr(given, "groupby") and hasattr(given, "columns"):  # pandas.DataFrame
+            if by is None:
+                raise TypeError("datasets is a DataFrame: by= says which column tells data sets apart")
+            given = given.groupby(by)
+        elif hasattr(given, "isel") and hasattr(given, "dims"):  # xarray.Dataset
+            return self._of_xarray(given, by)
+        elif by is not None and not hasattr(given, "obj"):
+            raise TypeError(f"by= goes with a DataFrame or an xarray.Dataset, not with {type(given).__name__}")
+        if hasattr(given, "obj") and hasattr(given, "groups"):  # what DataFrame.groupby gives
+            self.total = given.ngroups
+            return self._labelled((label, self._columns(frame)) for label, frame in given)
+        if isinstance(given, Mapping):
+            return self._labelled(given.items())
+        return iter(given)
+
+    def _labelled(self, pairs):
+        self.labels = []
+
+        def draw():
+            for label, data in pairs:
+                self.labels.append(label)
+                yield data
+
+        return draw()
+
+    def _columns(self, frame):
+        return {name: frame[name].to_numpy() for name in self._names if name in frame.columns}
+
+    def _of_xarray(self, given, by):
+        if by not in given.dims:
+            raise TypeError(f"datasets is an xarray.Dataset: by= is one of its dims, {', '.join(map(str, given.dims))}")
+        self.total = given.sizes[by]
+        names = [name for name in self._names if name in given.variables]
+        labels = given[by].values if by in given.coords else range(self.total)
+        parts = ({name: _part(given[name], by, i) for name in names} for i in range(self.total))
+        return self._labelled(zip(labels, parts, strict=True))
+
+
+def _part(array, dim, i):
+    """What all data sets have in common has no such dim."""
+    return (array.isel({dim: i}) if dim in array.dims else array).values

@@ -1,0 +1,138 @@
+"""One fit in a worker: from a data set to a row of results."""
+
+import inspect
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..files import pickled, unpickled
+from . import sampler, summaries
+from .functions import FitFunctions
+
+# Why a row has no results, where the data set is not to blame.
+NOT_DONE = "not done"
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A function of the user's, as bytes that any process reads."""
+
+    name: str
+    function: bytes
+    identity: str  # the same in another process that has the same function
+
+    @classmethod
+    def of(cls, name, function):
+        return cls(name, pickled(function), f"{name} {_code(function)}")
+
+    @cached_property
+    def loaded(self):
+        function = unpickled(self.function)
+        takes_data = len([p for p in inspect.signature(function).parameters.values() if p.default is p.empty]) > 1
+        return (lambda draws, data: function(draws, data)) if takes_data else (lambda draws, data: function(draws))
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "loaded"}
+
+
+def _code(function):
+    """Of a Python function its code, without places in files; of another callable its name."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{_code_of(code)} {function.__defaults__!r}"
+
+
+def _code_of(code):
+    constants = [_code_of(c) if inspect.iscode(c) else repr(c) for c in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_names} {constants}"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is the same for all fits."""
+
+    functions: FitFunctions
+    seed: int
+    settings: dict  # of nutpie's sampler
+    summaries: tuple = ()  # names
+    reductions: tuple = ()
+    keep: tuple = ()  # names of variables whose draws are kept
+
+
+@dataclass
+class Row:
+    """What is known of one fit."""
+
+    number: int
+    reason: str = ""  # why it failed; empty: it did not
+    divergences: int = 0
+    seconds: float = 0.0
+    values: dict = field(default_factory=dict)
+
+
+def seed_of(seed, number):
+    """Of one fit, whoever does it and when: by content."""
+    return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
+
+
+def fit(work, number, given, stop=None):
+    """The Row of a data set. What is wrong with the data set, its sampling or its reductions is a row with a reason."""
+    row, begin = Row(number), time.perf_counter()
+    try:
+        row.values = _values(work, row, given, stop)
+    except sampler.Stopped:
+        row.reason = NOT_DONE
+    except Exception as error:  # noqa: BLE001  (a user's function may raise anything)
+        row.reason = _reason(error)
+    row.seconds = time.perf_counter() - begin
+    return row
+
+
+class _Reason(Exception):
+    pass
+
+
+def _reason(error):
+    if isinstance(error, _Reason | sampler.SamplingFailed):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def _values(work, row, given, stop):
+    data, truths = _taken_apart(work.functions, given)
+    arrays = work.functions.loaded.data(data)
+    drawn = sampler.sample(work.functions, arrays, seed_of(work.seed, row.number), work.settings, stop)
+    row.divergences = drawn.divergences
+    if drawn.divergences == work.settings["num_draws"] * work.settings["num_chains"]:
+        raise _Reason("every draw is a divergence")
+    values = {}
+    for name in work.summaries:
+        for variable in truths if name == "ranks" else drawn.values:
+            also = (truths[variable],) if name == "ranks" else ()
+            label = f"{variable}_{summaries.SUFFIXES.get(name, name)}"
+            values[label] = summaries.SUMMARIES[name](drawn.values[variable], *also)
+    for reduction in work.reductions:
+        values[reduction.name] = _reduced(reduction, drawn.values, given)
+    return values | {name: drawn.values[name] for name in work.keep}
+
+
+def _taken_apart(functions, given):
+    """What exchanges data of the model, and true values of its variables."""
+    if not hasattr(given, "items"):
+        raise _Reason(f"a data set is a dict by the names of pm.Data, not {type(given).__name__}")
+    variables = {v.name for v in functions.recorded}
+    data = {name: value for name, value in given.items() if name not in variables}
+    return data, {name: np.asarray(value) for name, value in given.items() if name in variables}
+
+
+def _reduced(reduction, draws, given):
+    try:
+        value = np.asarray(reduction.loaded(draws, given))
+    except Exception as error:
+        raise _Reason(f"{reduction.name}: {type(error).__name__}: {error}") from error
+    if value.dtype.kind not in "biuf":
+        raise _Reason(f"{reduction.name} returned {value.dtype}, not numbers")
+    return value

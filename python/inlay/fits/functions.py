@@ -1,0 +1,173 @@
+"""The functions of a model as bytes that workers load, and the data that they read.
+
+Data lie where a record of addresses and sizes says, as `inlay.c_function` has it: a field for the address of an array,
+then one for each of its sizes.
+"""
+
+import hashlib
+import pickle
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .. import _inlay
+from ..files import pickled, program_of
+
+_SECTION = "fits"  # of the file of a function: what Python must know
+_WORD = 8  # bytes of a field of the record
+
+
+class BadData(ValueError):
+    """A data set that the model cannot take."""
+
+
+def holds(dtype, array):
+    """Whether data of this dtype can be what is given: integers hold no 3.7 and no NaN, which a cast makes some number."""
+    if dtype.kind not in "biu":
+        return True
+    with np.errstate(invalid="ignore"):
+        return np.can_cast(array.dtype, dtype) or np.array_equal(array.astype(dtype), array)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One compiled function: its file, and for each of its arguments the number of the data; None: the point."""
+
+    file: bytes
+    slots: tuple
+
+    @classmethod
+    def of(cls, program, slots, bound, host_calls):
+        return cls(program.save({_SECTION: pickled((bound, host_calls))}), tuple(slots))
+
+    def program(self):
+        file = _inlay.read_function(self.file, "a function of the fits")
+        return program_of(file, *pickle.loads(file.sections[_SECTION]))
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a data set may exchange, and what it is where a data set does not."""
+
+    name: str | None  # None: nobody can name it
+    value: np.ndarray
+    dims: tuple = ()
+    shape: tuple = ()  # None where any size will do
+
+    def taken(self, given):
+        """`given` as the functions read it. Errors: BadData."""
+        dtype = self.value.dtype
+        try:
+            array = np.asarray(given)
+        except ValueError as error:  # a ragged list
+            raise BadData(f"{self.name}: {error}") from None
+        if array.dtype.kind not in "biuf":
+            raise BadData(f"{self.name} holds {array.dtype}, not numbers")
+        if array.ndim != self.value.ndim:
+            raise BadData(f"{self.name} has {array.ndim} dimensions; the model's has {self.value.ndim}")
+        for axis, (size, known) in enumerate(zip(array.shape, self.shape, strict=True)):
+            if known is not None and size != known:
+                raise BadData(f"{self.name} has size {size} along axis {axis}, which is {known} in the model")
+        if not holds(dtype, array):
+            raise BadData(f"{self.name} has dtype {dtype}, which does not hold the {array.dtype} given")
+        return np.array(array, dtype=dtype, order="C")  # a copy: nobody writes into it while chains read
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A variable of a draw."""
+
+    name: str
+    dtype: str
+    ndim: int
+    dims: tuple
+
+
+@dataclass(frozen=True)
+class FitFunctions:
+    """All that is compiled. Loaded once in a process, and then called from any thread."""
+
+    logp: Part
+    expand: Part
+    start: Part
+    data: list
+    recorded: list
+    coords: dict
+
+    @cached_property
+    def loaded(self):
+        return Loaded(self)
+
+    def content(self):
+        """A hash of what draws depend on: the same in every process that compiles the same model on the same CPU."""
+        content = hashlib.sha256()
+        for part in (self.logp, self.expand, self.start):
+            file = _inlay.read_function(part.file, "a function of the fits")
+            content.update(file.hash.encode())
+            content.update(repr(part.slots).encode())
+        for data in self.data:
+            content.update(repr((data.name, data.value.dtype.str, data.value.shape, data.dims)).encode())
+            content.update(data.value.tobytes())
+        content.update(repr([(v.name, v.dtype, v.dims) for v in self.recorded]).encode())
+        return content.hexdigest()
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "loaded"}
+
+
+class Loaded:
+    """The functions of a process."""
+
+    def __init__(self, functions):
+        self._functions = functions
+        self._programs = {name: getattr(functions, name).program() for name in ("logp", "expand", "start")}
+        self._start = self._programs["start"].function()
+        self._places, at = [], 0
+        for data in functions.data:
+            self._places.append(at)
+            at += 1 + data.value.ndim
+        self._length = at
+
+    def data(self, given):
+        """The arrays of a data set, by number. Errors: BadData."""
+        known = {data.name: i for i, data in enumerate(self._functions.data) if data.name is not None}
+        arrays = [data.value for data in self._functions.data]
+        for name in given:
+            if name not in known:
+                raise BadData(f"the model has no data {name}; it has {', '.join(known) or 'none'}")
+            arrays[known[name]] = self._functions.data[known[name]].taken(given[name])
+        sizes = {}
+        for data, array in zip(self._functions.data, arrays, strict=True):
+            for dim, size in zip(data.dims, array.shape, strict=False):
+                name, known = sizes.setdefault(dim, (data.name, size)) if dim is not None else (None, size)
+                if size != known:
+                    raise BadData(f"{data.name} has size {size} along {dim}, and {name} has {known}")
+        return arrays
+
+    def record(self, arrays):
+        record = np.zeros(self._length + 1, np.int64)
+        for at, array in zip(self._places, arrays, strict=True):
+            record[at] = array.ctypes.data
+            record[at + 1 : at + 1 + array.ndim] = array.shape
+        return record
+
+    def start(self, arrays):
+        """The point where a chain starts, but for its jitter, and the shapes of the recorded variables."""
+        start, sizes = self._start(*arrays)
+        shapes, at = [], 0
+        for variable in self._functions.recorded:
+            shapes.append(tuple(map(int, sizes[at : at + variable.ndim])))
+            at += variable.ndim
+        return np.ascontiguousarray(start, np.float64), shapes
+
+    def pointer(self, name, on_error):
+        """A C function in the form `name`, "logp" or "expand", and of one sampler, which hears of its failures."""
+        slots = getattr(self._functions, name).slots
+        arguments = [None if slot is None else self._functions.data[slot].value for slot in slots]
+        places = {
+            i: (_WORD * self._places[slot], _WORD * (self._places[slot] + 1))
+            for i, slot in enumerate(slots)
+            if slot is not None
+        }
+        return self._programs[name].c_function(arguments, name, places, on_error, True)

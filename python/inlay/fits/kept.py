@@ -1,0 +1,170 @@
+"""Finished fits in a folder, for a run that goes on where another ended.
+
+One file, to which each fit is added as a record of its own with a checksum: ten thousand fits are not ten thousand
+files, and what a kill leaves half written is cut off. A record is taken for a fit with the same key: the hash of the
+functions, the settings and the data set. No pickles: the file is data.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from .fit import Row
+
+try:
+    import fcntl
+except ImportError:  # Windows: nobody is kept from running twice
+    fcntl = None
+
+NAME = "fits.inlay"
+_MAGIC = b"inlay fits 1\n"
+_HEAD = struct.Struct("<Q32s")  # the length of a record, and its SHA-256
+
+
+class Kept:
+    """The fits in a folder, open for more. To be closed.
+
+    Errors: ValueError where the file is something else; BlockingIOError where another run has it.
+    """
+
+    def __init__(self, folder, work):
+        self._work = _work_key(work)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._path = Path(folder) / NAME
+        self._file = open(self._path, "a+b")  # noqa: SIM115
+        try:
+            self._lock()
+            self._places, self._end = _places(self._file, self._path)
+            self._file.truncate(self._end)
+            if not self._end:
+                self._write(_MAGIC)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        with contextlib.suppress(OSError):  # each record was written
+            self._file.close()
+
+    def _lock(self):
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlockingIOError(f"resume: another run keeps its fits in {self._path.parent}") from None
+
+    def key(self, number, given):
+        key = hashlib.sha256(f"{self._work} {number}".encode())
+        for name, array in _contents(given):
+            key.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+            key.update(array.tobytes())
+        return key.hexdigest()
+
+    def get(self, key):
+        """The row that is kept under this key, or None."""
+        place = self._places.get(key)
+        if place is None:
+            return None
+        self._file.seek(place)
+        return _row(_record(self._file))
+
+    def put(self, key, row):
+        """Errors: OSError, as of a full disk; the fits before this one stay."""
+        body = _body(key, row)
+        place = self._end
+        self._write(_HEAD.pack(len(body), hashlib.sha256(body).digest()) + body)
+        self._places[key] = place
+
+    def _write(self, data):
+        try:
+            self._file.seek(0, os.SEEK_END)
+            self._file.write(data)
+            self._file.flush()
+        except OSError:
+            self._drop_half_a_record()
+            raise
+        self._end += len(data)
+
+    def _drop_half_a_record(self):
+        """What the file still buffers must not be written later."""
+        raw = os.dup(self._file.fileno())
+        with contextlib.suppress(OSError):
+            self._file.close()
+        os.ftruncate(raw, self._end)
+        self._file = os.fdopen(raw, "a+b")
+
+
+def _work_key(work):
+    settings = {
+        "functions": work.functions.content(),
+        "seed": str(work.seed),
+        "settings": sorted(map(repr, work.settings.items())),
+        "summaries": work.summaries,
+        "keep": work.keep,
+        "reductions": [reduction.identity for reduction in work.reductions],
+    }
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+
+
+def _contents(given):
+    if not hasattr(given, "items"):
+        return [("", np.array(repr(given)))]
+    return [(str(name), np.asarray(value)) for name, value in sorted(given.items(), key=lambda item: str(item[0]))]
+
+
+def _places(file, path):
+    """Where each whole record lies, by key, and the end of the last one."""
+    file.seek(0)
+    magic = file.read(len(_MAGIC))
+    if not _MAGIC.startswith(magic):
+        raise ValueError(f"resume: {path} holds no fits")
+    if magic != _MAGIC:
+        return {}, 0
+    places, end = {}, file.tell()
+    while (record := _record(file)) is not None:
+        places[json.loads(record.partition(b"\n")[0])["key"]] = end
+        end = file.tell()
+    return places, end
+
+
+def _record(file):
+    """The record that begins here; None of half a one, or one that is damaged."""
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    length, digest = _HEAD.unpack(head)
+    if length > os.fstat(file.fileno()).st_size:
+        return None
+    body = file.read(length)
+    return body if len(body) == length and hashlib.sha256(body).digest() == digest else None
+
+
+def _body(key, row):
+    arrays = {name: np.asarray(value, order="C") for name, value in row.values.items()}
+    head = {
+        "key": key,
+        "number": row.number,
+        "divergences": row.divergences,
+        "seconds": row.seconds,
+        "arrays": [(name, array.dtype.str, array.shape) for name, array in arrays.items()],
+    }
+    return json.dumps(head).encode() + b"\n" + b"".join(array.tobytes() for array in arrays.values())
+
+
+def _row(record):
+    head, _, data = record.partition(b"\n")
+    head, values, at = json.loads(head), {}, 0
+    for name, dtype, shape in head["arrays"]:
+        count = int(np.prod(shape))
+        values[name] = np.frombuffer(data, dtype, count, at).reshape(shape).copy()
+        at += values[name].nbytes
+    return Row(head["number"], "", head["divergences"], head["seconds"], values)

@@ -1,0 +1,175 @@
+"""Hands out the fits, and gathers their rows."""
+
+import contextlib
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from .. import progress
+from . import executors, tasks
+from .fit import NOT_DONE, Row
+
+# So long a task should take, in seconds: many times what handing it out costs, and little to lose.
+_SECONDS_OF_TASK = 0.2
+_LARGEST_BATCH = 64
+
+
+def run(work, datasets, executor=None, kept=None, show=True, total=None):
+    """The rows of all fits by number, and the exception that ended it early, or None.
+
+    `datasets`: an iterator over the data sets. `kept`: where finished fits are kept, or None.
+    """
+    state = _Run(work, datasets, kept, total)
+    ended = None
+    with state.ticket_for(executor), _Line(state, show) as line:
+        try:
+            _gather(state, executor, line)
+        except BaseException as error:  # noqa: BLE001  (told to the caller, with what is done)
+            ended = error
+    for number in range(max(state.drawn, total or 0)):
+        state.rows.setdefault(number, Row(number, NOT_DONE))
+    return [state.rows[number] for number in sorted(state.rows)], ended
+
+
+def _gather(state, executor, line):
+    own = executors.threads_here(executor) if executor is None or isinstance(executor, int) else None
+    try:
+        with contextlib.closing(executors.outcomes(own or executor, state)) as outcomes:
+            for task, outcome in outcomes:
+                state.take(task, outcome)
+                line.renew()
+    finally:
+        state.stop.set()  # fits of this process that still run: after Ctrl-C
+        if own is not None:
+            own.shutdown(cancel_futures=True)
+
+
+class _Run:
+    """An iterator over tasks, which may go on after its end: a task that comes back is handed out again."""
+
+    def __init__(self, work, datasets, kept, total):
+        self.work, self.kept, self.total = work, kept, total
+        self.rows, self.drawn, self.divergences = {}, 0, 0
+        self.begin, self.taken_from_kept = time.monotonic(), 0
+        self.stop = threading.Event()
+        self._datasets = iter(datasets)
+        self._again, self._batch_size, self._ticket = [], 1, None
+        self._keys = {}  # of fits in flight
+
+    @contextlib.contextmanager
+    def ticket_for(self, executor):
+        """Within the block tasks say where the work is."""
+        self._data, hash = tasks.packed(self.work)
+        tasks.know(hash, self.work, self.stop)
+        folder = tempfile.TemporaryDirectory(prefix="inlay-fits-") if not _is_here(executor) else None
+        try:
+            path = None
+            if folder is not None:
+                path = str(Path(folder.name) / "work")
+                Path(path).write_bytes(self._data)
+            self._ticket = tasks.Ticket(hash, path)
+            yield
+        finally:
+            tasks.forget(hash)
+            if folder is not None:
+                folder.cleanup()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._again:
+            return self._again.pop()
+        batch = []
+        while len(batch) < self._batch_size:
+            try:
+                given = next(self._datasets)
+            except StopIteration:
+                break
+            number, self.drawn = self.drawn, self.drawn + 1
+            if not self._take_kept(number, given):
+                batch.append((number, given))
+        if not batch:
+            raise StopIteration
+        return tasks.Task(tuple(batch), self._ticket)
+
+    def _take_kept(self, number, given):
+        if self.kept is None:
+            return False
+        self._keys[number] = key = self.kept.key(number, given)
+        row = self.kept.get(key)
+        if row is None:
+            return False
+        self.taken_from_kept += 1
+        self._note(row)
+        return True
+
+    def take(self, task, outcome):
+        if outcome == tasks.MISSING and task.ticket.data is None:
+            again = tasks.Task(task.batch, task.ticket.with_data(self._data))
+            self._again.append(again)
+            return
+        if isinstance(outcome, KeyboardInterrupt):
+            raise outcome
+        if isinstance(outcome, BaseException) or outcome == tasks.MISSING:
+            outcome = [Row(number, _lost(outcome)) for number, _ in task.batch]
+        seconds = sum(row.seconds for row in outcome) / len(outcome)
+        self._batch_size = max(1, min(_LARGEST_BATCH, int(_SECONDS_OF_TASK / max(seconds, 1e-6))))
+        for row in outcome:
+            if self.kept is not None and not row.reason:
+                self.kept.put(self._keys[row.number], row)
+            self._note(row)
+
+    def _note(self, row):
+        self._keys.pop(row.number, None)
+        self.rows[row.number] = row
+        self.divergences += row.divergences
+
+
+def _is_here(executor):
+    """Whether no other process needs the work."""
+    return executor is None or isinstance(executor, int)
+
+
+def _lost(outcome):
+    if isinstance(outcome, executors.WorkersLost):
+        return f"its worker was lost {executors.MOST_LOSSES} times"
+    if isinstance(outcome, BaseException):
+        return f"{type(outcome).__name__}: {outcome}"
+    return "its worker could not read the functions"
+
+
+class _Line:
+    """The line that a person at a terminal or in a notebook sees: fits done, their rate, the time left, divergences."""
+
+    def __init__(self, state, show):
+        self._state = state
+        stream = progress.stream_of_a_person() if show else None
+        self._progress = None if stream is None else progress.Progress(text_of(state, state.begin), stream)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self._progress is not None:
+            self._progress.stop()
+
+    def renew(self):
+        if self._progress is not None:
+            self._progress.what = text_of(self._state, time.monotonic())
+
+
+def text_of(state, now):
+    done = len(state.rows)
+    fitted, seconds = done - state.taken_from_kept, now - state.begin
+    of = f" of {state.total}" if state.total is not None else ""
+    parts = [f"{done}{of} fits"]
+    if fitted and seconds > 0:
+        rate = fitted / seconds
+        parts.append(f"{rate:.3g} a second")
+        if state.total is not None and state.total > done:
+            parts.append(f"{(state.total - done) / rate:.0f} s left")
+    if state.divergences:
+        parts.append(f"{state.divergences} divergences")
+    return ", ".join(parts)

@@ -1,0 +1,103 @@
+"""The rows of all fits as one xarray.Dataset."""
+
+import numpy as np
+
+from . import summaries
+
+DATASET = "dataset"
+
+
+def table(work, rows, labels=None):
+    """`labels`: of the data sets; None: their numbers.
+
+    What is of another size in another fit is filled with NaN up to the longest; integers become floats for that, as they
+    do where a fit has failed.
+    """
+    import xarray
+
+    columns = {
+        "divergences": np.array([row.divergences for row in rows], np.int64),
+        "failed": np.array([bool(row.reason) for row in rows], bool),
+        "reason": np.array([row.reason for row in rows], object),
+        "seconds": np.array([row.seconds for row in rows], np.float64),
+    }
+    variables = {name: ((DATASET,), column) for name, column in columns.items()}
+    coords = {DATASET: np.arange(len(rows)) if labels is None else _labels(labels)}
+    sizes, varying = {DATASET: len(rows)}, set()
+    for name, dims in _dims(work, rows).items():
+        arrays = [row.values.get(name) for row in rows]
+        joined, is_padded = _joined(arrays)
+        dims = [_dim(d, size, name, i, sizes) for i, (d, size) in enumerate(zip(dims, joined.shape[1:], strict=True))]
+        varying.update(d for d, padded in zip(dims, is_padded, strict=True) if padded)
+        variables[name] = ((DATASET, *dims), joined)
+    for dim, size in sizes.items():
+        known = work.functions.coords.get(dim)
+        if dim == "quantile":
+            coords[dim] = list(summaries.QUANTILES)
+        elif known is not None and len(known) == size and dim not in varying and dim not in coords:
+            coords[dim] = known
+    return xarray.Dataset(variables, coords, _attributes(work))
+
+
+def _attributes(work):
+    settings = work.settings
+    return {
+        "seed": str(work.seed),
+        "draws": settings["num_draws"],
+        "tune": settings["num_tune"],
+        "chains": settings["num_chains"],
+    }
+
+
+def _labels(labels):
+    out = np.empty(len(labels), object)
+    out[:] = labels
+    try:
+        plain = np.array(labels)
+    except ValueError:
+        return out
+    return plain if plain.ndim == 1 else out
+
+
+def _dims(work, rows):
+    """Of each value that some row has, by name."""
+    known = {}
+    for variable in work.functions.recorded:
+        known[variable.name] = ("chain", "draw", *variable.dims)
+        for summary in summaries.SUMMARIES:
+            more = ("quantile",) if summary == "quantiles" else ()
+            known[f"{variable.name}_{summaries.SUFFIXES.get(summary, summary)}"] = (*variable.dims, *more)
+    reduced = {reduction.name for reduction in work.reductions}
+    out = {}
+    for row in rows:
+        for name, value in row.values.items():
+            if name not in out:
+                out[name] = [None] * value.ndim if name in reduced else known[name]
+    return out
+
+
+def _dim(dim, size, name, axis, sizes):
+    """A dim of this size: the one that was asked for, unless it has another size already."""
+    if dim is None or sizes.get(dim, size) != size:
+        dim = f"{name}_dim_{axis}"
+    sizes[dim] = size
+    return dim
+
+
+def _joined(arrays):
+    """All arrays, one after the other, and for each of their axes whether some are shorter along it than others."""
+    present = [array for array in arrays if array is not None]
+    if len({array.ndim for array in present}) > 1:
+        raise ValueError(f"a reduction gave arrays of {sorted({array.ndim for array in present})} dimensions")
+    shapes = np.array([array.shape for array in present], np.int64).reshape(len(present), -1)
+    shape = tuple(map(int, shapes.max(axis=0)))
+    is_padded = [bool(x) for x in (shapes != shapes.max(axis=0)).any(axis=0)]
+    dtype = np.result_type(*{array.dtype for array in present})
+    if len(present) < len(arrays) or any(is_padded):
+        dtype = np.result_type(dtype, np.float64)
+    joined = np.zeros((len(arrays), *shape), dtype)
+    joined[...] = np.nan if dtype.kind == "f" else 0
+    for i, array in enumerate(arrays):
+        if array is not None:
+            joined[(i, *map(slice, array.shape))] = array
+    return joined, is_padded

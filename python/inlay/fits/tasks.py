@@ -1,0 +1,92 @@
+"""What is sent to a worker, and what the worker does with it.
+
+A task names the work of all fits by its hash. A process that has it takes it from there; another reads it from a file
+that the task names; one that does not see this file says so, and gets the task once more with the work in it.
+"""
+
+import hashlib
+import pickle
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from .fit import fit
+
+MISSING = "missing"  # what a worker returns that has not the work
+
+# A worker that lives on keeps the last ones only.
+_MOST_KNOWN = 4
+
+_known = OrderedDict()  # by hash: the Work, and the event that stops fits of this process
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """The work of all fits, by its hash, and where its bytes are."""
+
+    hash: str
+    path: str | None = None
+    data: bytes | None = None
+
+    def with_data(self, data):
+        return replace(self, path=None, data=data)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Fits that go to a worker together."""
+
+    batch: tuple  # of (number, data set)
+    ticket: Ticket
+    losses: int = 0  # how often a worker was lost that did this alone
+
+    def singles(self):
+        return [replace(self, batch=(one,)) for one in self.batch]
+
+
+def packed(work):
+    """The bytes of some work and their hash."""
+    data = pickle.dumps(work, protocol=5)
+    return data, hashlib.sha256(data).hexdigest()
+
+
+def know(hash, work, stop=None):
+    """From here on this process has that work."""
+    with _lock:
+        _known[hash] = work, stop
+        while len(_known) > _MOST_KNOWN:
+            _known.popitem(last=False)
+
+
+def forget(hash):
+    with _lock:
+        _known.pop(hash, None)
+
+
+def do(task):
+    """The rows of a task, or MISSING. This is what an executor calls."""
+    found = _found(task.ticket)
+    if found is None:
+        return MISSING
+    work, stop = found
+    return [fit(work, number, given, stop) for number, given in task.batch]
+
+
+def _found(ticket):
+    found = _known.get(ticket.hash)
+    if found is not None:
+        return found
+    data = ticket.data if ticket.data is not None else _read(ticket.path)
+    if data is None or hashlib.sha256(data).hexdigest() != ticket.hash:
+        return None
+    know(ticket.hash, pickle.loads(data))
+    return _known[ticket.hash]
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (OSError, TypeError):  # another machine, or no path
+        return None

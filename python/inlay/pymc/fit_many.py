@@ -1,0 +1,154 @@
+"""One model fitted to many data sets: compiled once, sampled by nutpie's core on C pointers, here or on any executor."""
+
+import contextlib
+import secrets
+from numbers import Integral
+
+from ..choices import a_kind
+from ..fits.datasets import DataSets
+from ..fits.executors import refuse_others
+from ..fits.fit import Reduction, Work
+from ..fits.kept import Kept
+from ..fits.run import run
+from ..fits.sampler import core
+from ..fits.summaries import SUMMARIES
+from ..fits.table import table
+
+
+class FitsEnded(RuntimeError):
+    """The fits ended before all were done; `fits` has those that are, and the cause is what ended them."""
+
+    def __init__(self, text, fits):
+        super().__init__(text)
+        self.fits = fits
+
+
+def fit_many(
+    model,
+    datasets,
+    *,
+    by=None,
+    draws=1000,
+    tune=400,
+    chains=4,
+    seed=None,
+    executor=None,
+    reduce=None,
+    keep=None,
+    resume=None,
+    progress=True,
+    var_names=None,
+    nuts_sampler_kwargs=None,
+):
+    """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dataset`. The model is compiled
+    once.
+
+    `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths; what one does not name is as in the
+    model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a GroupBy of
+    pandas'. A data set may also have true values of the model's variables, for "ranks".
+
+    `draws`, `tune`, `chains`: of each fit; `nuts_sampler_kwargs`: more settings of nutpie's, as {"target_accept": 0.9}.
+    `seed`: the draws of a fit depend on it, on the number of the data set and on the data, on nothing else; None: one
+    is made, and is in `attrs`.
+
+    `executor`: where fits run. None: in threads here, as many as there are CPUs; a number: in so many; an executor of
+    `concurrent.futures`, or a function that makes one, which is called again when a worker was killed; a
+    `dask.distributed.Client`; a `joblib.Parallel`; the module `ray`.
+
+    `reduce`: what to make of a fit's draws where they arise: names of summaries ("mean", "sd", "quantiles", "ess",
+    "rhat", "ranks") and functions, or a dict of functions by name. A function takes the draws, arrays (chain, draw, ...)
+    by name, and, where it has a second parameter, the data set; it returns a number or an array. None: mean and sd.
+    `keep`: names of variables whose draws are kept too. `var_names`: what a draw records, which is what `reduce` sees;
+    None: free variables and deterministics.
+
+    `resume`: a folder. Each finished fit is kept there, and taken from there by a later call with the same model,
+    settings and data set.
+
+    A fit that fails is a row with `failed` and `reason`; Ctrl-C returns what is done, with the rest as "not done".
+
+    Errors: NotImplementedError for discrete variables, a log density in float32 or with random draws; ImportError
+    without nutpie; TypeError and ValueError for wrong arguments; FitsEnded, which has what is done, when workers were
+    lost that nobody makes anew, when an iterator over data sets fails, or where `resume` cannot be written.
+
+    >>> fits = inlay.pymc.fit_many(model, [{"y": y} for y in series])
+    >>> fits["slope_mean"].values
+    """
+    if getattr(model, "free_RVs", None) is None:
+        raise TypeError(f"fit_many takes a PyMC model, not {a_kind(model)}")
+    if not model.free_RVs:
+        raise ValueError("fit_many: the model has no free variables: there is nothing to sample")
+    _refuse_counts(draws=draws, tune=tune, chains=chains)
+    refuse_others(executor)
+    settings = _settings(nuts_sampler_kwargs, draws, tune, chains)
+    from .fit_functions import fit_functions
+
+    functions = fit_functions(model, var_names)
+    recorded = [variable.name for variable in functions.recorded]
+    names, reductions = _reductions(reduce)
+    data = DataSets(datasets, by, [d.name for d in functions.data if d.name is not None])
+    seed = secrets.randbits(64) if seed is None else seed
+    work = Work(functions, seed, settings, names, reductions, _kept(keep, recorded))
+    with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
+        rows, ended = run(work, data.iterator, executor, kept, progress, data.total)
+    labels = data.labels
+    if labels is not None and len(labels) < len(rows):
+        labels = [*labels, *(None for _ in range(len(rows) - len(labels)))]
+    fits = table(work, rows, labels)
+    if ended is None or isinstance(ended, KeyboardInterrupt):
+        return fits
+    done = sum(row.reason == "" for row in rows)
+    said = f"{type(ended).__name__}: {ended}"
+    raise FitsEnded(f"the fits ended early, {done} are done (`fits` of this error): {said}", fits) from ended
+
+
+def _refuse_counts(**counts):
+    for name, count in counts.items():
+        least = 0 if name == "tune" else 1
+        if not isinstance(count, Integral) or isinstance(count, bool):
+            raise TypeError(f"{name} is {count!r}, not a number of draws" if name != "chains" else f"chains is {count!r}")
+        if count < least:
+            raise ValueError(f"{name} is {count}, and has to be at least {least}")
+
+
+def _settings(more, draws, tune, chains):
+    """Of nutpie's sampler."""
+    settings = {**(more or {}), "num_draws": draws, "num_tune": tune, "num_chains": chains}
+    try:
+        core().PyNutsSettings.Diag(0).update(settings)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise TypeError(f"nuts_sampler_kwargs: {error}") from error
+    return settings
+
+
+def _reductions(reduce):
+    """Names of summaries, and the functions."""
+    if reduce is None:
+        return ("mean", "sd"), ()
+    if isinstance(reduce, str) or callable(reduce):
+        reduce = [reduce]
+    items = reduce.items() if hasattr(reduce, "items") else [(_name(x), x) for x in reduce]
+    names, functions = [], {}
+    for name, given in items:
+        if isinstance(given, str):
+            if given not in SUMMARIES:
+                raise ValueError(f"reduce has {given!r}, and the summaries are {', '.join(SUMMARIES)}")
+            names.append(given)
+        elif not callable(given):
+            raise TypeError(f"reduce has {a_kind(given)}, neither the name of a summary nor a function")
+        elif name in functions:
+            raise ValueError(f"reduce has two functions named {name}: give a dict by name")
+        else:
+            functions[name] = Reduction.of(name, given)
+    return tuple(dict.fromkeys(names)), tuple(functions.values())
+
+
+def _name(given):
+    return given if isinstance(given, str) else getattr(given, "__name__", type(given).__name__).strip("<>")
+
+
+def _kept(keep, recorded):
+    keep = [keep] if isinstance(keep, str) else list(keep or ())
+    for name in keep:
+        if name not in recorded:
+            raise KeyError(f"keep: a draw records no {name}; it records {', '.join(recorded)}")
+    return tuple(keep)
