@@ -425,3 +425,20 @@ def test_what_the_line_says():
     assert progress_text(state, 10.0) == "30 of 100 fits, 2 a second, 35 s left, 3 divergences"
     state.total, state.divergences = None, 0
     assert progress_text(state, 10.0) == "30 fits, 2 a second"
+
+
+def test_observed_values_that_are_constants():
+    """Those that the first data set names are data."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=30)
+    with pm.Model() as model:
+        slope = pm.Normal("slope", 0, 10)
+        pm.Normal("y", slope * x, 1, observed=np.zeros(30))
+        pm.Poisson("count", pm.math.exp(slope / 10), observed=np.array([1, 2]))
+    data = [{"y": i * x + rng.normal(size=30)} for i in range(3)]
+    fits = fit(model, data)
+    assert (abs(fits["slope_mean"].values - [0, 1, 2]) < 6 / np.sqrt((x**2).sum())).all()
+    wrong = fit(model, [data[0], {"count": [1, 2, 3]}])
+    assert wrong["reason"].values.tolist() == ["", "BadData: the model has no data count; it has y"]
+    both = fit(model, [{"y": data[0]["y"], "count": count} for count in ([4, 5], [4, 5, 6])])
+    assert both["reason"].values.tolist() == ["", "BadData: count has size 3 along axis 0, which is 2 in the model"]

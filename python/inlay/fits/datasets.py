@@ -1,5 +1,6 @@
 """Data sets from what they come in: an iterator over dicts, their labels and their number."""
 
+import itertools
 from collections.abc import Mapping, Sized
 
 
@@ -8,10 +9,17 @@ class DataSets:
     where they have none but their numbers."""
 
     def __init__(self, given, by, names):
-        self._names = names  # of the model's data
+        self._names = names  # of what a data set may give
         self.total = len(given) if isinstance(given, Sized) else None
         self.labels = None
-        self.iterator = self._iterator(given, by)
+        iterator = self._iterator(given, by)
+        self._first = next(iterator, None)
+        self.iterator = iterator if self._first is None else itertools.chain([self._first], iterator)
+
+    def names_in_first(self):
+        """What the first data set gives, of the names."""
+        keys = self._first.keys() if isinstance(self._first, Mapping) else ()
+        return [name for name in self._names if name in keys]
 
     def _iterator(self, given, by):
         if isinstance(given, str | bytes):

@@ -1,5 +1,6 @@
 """One fit in a worker: from a data set to a row of results."""
 
+import functools
 import inspect
 import time
 from dataclasses import dataclass, field
@@ -38,11 +39,20 @@ class Reduction:
 
 
 def _code(function):
-    """Of a Python function its code, without places in files; of another callable its name."""
+    """Of a Python function its code, without places in files, and what it has of the functions around it; of another
+    callable its class and its attributes."""
+    if isinstance(function, functools.partial):
+        return f"{_code(function.func)} {function.args!r} {function.keywords!r}"
     code = getattr(function, "__code__", None)
     if code is None:
-        return getattr(function, "__qualname__", type(function).__qualname__)
-    return f"{_code_of(code)} {function.__defaults__!r}"
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        return f"{name} {_identities(getattr(function, '__dict__', {}).values())}"
+    around = _identities(cell.cell_contents for cell in function.__closure__ or ())
+    return f"{_code_of(code)} {function.__defaults__!r} {around}"
+
+
+def _identities(values):
+    return [_code(x) if callable(x) else repr(x) for x in values]
 
 
 def _code_of(code):

@@ -8,5 +8,6 @@ from ..fits.failures import SamplingFailed
 from .bridgestan import export_bridgestan
 from .fit_many import FitsEnded, fit_many
 from .nutpie import compile_nutpie
+from .sbc import SBC
 
-__all__ = ["FitsEnded", "SamplingFailed", "compile_nutpie", "export_bridgestan", "fit_many"]
+__all__ = ["SBC", "FitsEnded", "SamplingFailed", "compile_nutpie", "export_bridgestan", "fit_many"]

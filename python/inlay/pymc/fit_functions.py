@@ -7,12 +7,14 @@ Sizes may come with the data, those of the parameters too: a series of 20 points
 import warnings
 
 import numpy as np
+import pytensor
 from pymc.initial_point import make_initial_point_expression
 from pymc.pytensorf import compile as compile_as_pymc
 from pymc.pytensorf import constant_fold
 from pytensor import tensor as pt
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph import rewrite_graph
+from pytensor.graph.basic import Constant
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.type import RandomType
@@ -29,21 +31,35 @@ class NotForFits(NotImplementedError):
     """This model cannot be fitted by nutpie's core to many data sets."""
 
 
-def fit_functions(model, var_names=None):
+def observations(model):
+    """The observed variables whose values are constants, by name: `fit_functions` can make data of them."""
+    values = {v.name: model.rvs_to_values[v] for v in model.observed_RVs}
+    return {name: value for name, value in values.items() if isinstance(value, Constant)}
+
+
+def data_names(model):
+    """What a data set may give: data, and observed values that are constants."""
+    return [v.name for v in model.data_vars if isinstance(v, SharedVariable)] + [*observations(model)]
+
+
+def fit_functions(model, var_names=None, observed=()):
     """FitFunctions of a PyMC model.
 
-    `var_names`: which variables a draw records; None: the free variables and the deterministics.
+    `var_names`: which variables a draw records; None: the free variables and the deterministics. `observed`: names of
+    `observations` that are data. (The others stay constants, which make faster code: what is computed from them alone is
+    computed once.)
 
     Errors: NotForFits for discrete variables, for a log density in float32, and for random draws; KeyError for a name
     in `var_names` that is none of them.
     """
     refuse_discrete(model, NotForFits, "fit_many samples by nutpie, which samples")
-    graphs = _Graphs(model, _recorded(model, var_names))
+    constants = observations(model)
+    graphs = _Graphs(model, _recorded(model, var_names), {name: constants[name] for name in observed})
     return FitFunctions(
         logp=_part(graphs.logp(), graphs.data, "the log density"),
         expand=_part(graphs.expand(), graphs.data, "what is recorded of a draw"),
         start=_part(graphs.start(), graphs.data, None),
-        data=[_data_of(model, variable) for variable in graphs.data],
+        data=[_data_of(model, variable, observed) for variable in graphs.data],
         recorded=[Recorded(v.name, v.dtype, v.ndim, _dims(model, v)) for v in graphs.recorded],
         coords={dim: list(values) for dim, values in model.coords.items() if values is not None},
     )
@@ -65,14 +81,16 @@ def _dims(model, variable):
 
 
 class _Graphs:
-    """The graphs of one model, which read its shared variables `data`."""
+    """The graphs of one model, which read its shared variables `data`, and others in place of `constants`."""
 
-    def __init__(self, model, recorded):
+    def __init__(self, model, recorded, constants):
         self.model, self.recorded = model, recorded
         values = {v.name: v for v in model.unobserved_value_vars}
         self._values = [model.rvs_to_values[v] for v in model.free_RVs]
         drawn = [_as_tensor(values[v.name]) for v in recorded]
-        logp = rewrite_graph(model.logp(), include=self._rewrites())
+        # The shape of a constant is known in the graphs, and stays.
+        exchanged = {old: pytensor.shared(old.data, name, shape=old.data.shape) for name, old in constants.items()}
+        logp = rewrite_graph(clone_replace(model.logp(), exchanged), include=self._rewrites())
         starts = [_as_tensor(start) for start in self._starting_values()]
         self.data, instead = _data_in([logp, *drawn, *starts], model)
         self._logp, *others = clone_replace([logp, *drawn, *starts], instead)
@@ -207,8 +225,8 @@ def _part(fn, data, what):
     return Part.of(compiled.program, slots, compiled.translation.bound, compiled.translation.host_calls)
 
 
-def _data_of(model, variable):
+def _data_of(model, variable, observed):
     value = np.array(variable.get_value(borrow=True), dtype=variable.type.dtype, order="C")
-    is_named = variable.name in model.named_vars
+    is_named = model.named_vars.get(variable.name) is variable or variable.name in observed
     dims = model.named_vars_to_dims.get(variable.name) if is_named else None
     return Data(variable.name if is_named else None, value, tuple(dims or ()), variable.type.shape)

@@ -43,8 +43,9 @@ def fit_many(
     """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dataset`. The model is compiled
     once.
 
-    `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths; what one does not name is as in the
-    model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a GroupBy of
+    `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths, and of observed variables whose values
+    are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does not
+    name is as in the model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a GroupBy of
     pandas'. A data set may also have true values of the model's variables, for "ranks".
 
     `draws`, `tune`, `chains`: of each fit; `nuts_sampler_kwargs`: more settings of nutpie's, as {"target_accept": 0.9}.
@@ -80,12 +81,13 @@ def fit_many(
     _refuse_counts(draws=draws, tune=tune, chains=chains)
     refuse_others(executor)
     settings = _settings(nuts_sampler_kwargs, draws, tune, chains)
-    from .fit_functions import fit_functions
+    from .fit_functions import data_names, fit_functions, observations
 
-    functions = fit_functions(model, var_names)
+    data = DataSets(datasets, by, data_names(model))
+    exchanged = [name for name in data.names_in_first() if name in observations(model)]
+    functions = fit_functions(model, var_names, exchanged)
     recorded = [variable.name for variable in functions.recorded]
     names, reductions = _reductions(reduce)
-    data = DataSets(datasets, by, [d.name for d in functions.data if d.name is not None])
     seed = secrets.randbits(64) if seed is None else seed
     work = Work(functions, seed, settings, names, reductions, _kept(keep, recorded))
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:

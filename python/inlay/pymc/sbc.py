@@ -1,0 +1,172 @@
+"""Simulation-based calibration with the interface of simuk, by one compilation and many fits."""
+
+import logging
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..choices import a_kind
+from ..pytensor import default_mode
+from .fit_many import fit_many
+
+_log = logging.getLogger("inlay")
+
+# What simuk hands to pm.sample, and what it is here.
+_OF_FIT = {"draws": 1000, "tune": 1000, "chains": 4}
+_OF_NUTS = {"target_accept": "target_accept", "max_treedepth": "maxdepth"}
+_WITHOUT_EFFECT = ("progressbar", "compute_convergence_checks", "cores", "nuts_sampler", "quiet", "backend")
+
+
+class SBC:
+    """Whether a model's posteriors hold the values that its data were made from as often as they should: parameters are
+    drawn from the prior, data from the model, the model is fitted to these, and a parameter's rank among its draws is
+    uniform where all is well (Talts et al., 2020).
+
+    The arguments are those of `simuk.SBC` with method="prior", the attributes too: after `run_simulations()`,
+    `simulations` is a DataTree with the group "prior_sbc", which ArviZ plots. `executor` and `resume` are those of
+    `fit_many`; `fits` is what it returned. `sample_kwargs`: `draws`, `tune`, `chains`, `target_accept`, `max_treedepth`.
+
+    Simulations that failed are left out, and a line of the log says how many.
+
+    Errors: NotImplementedError for another method, and for what `fit_many` refuses; TypeError and ValueError as there;
+    ValueError where there is neither an observed variable nor a simulator.
+
+    >>> sbc = inlay.pymc.SBC(model, num_simulations=1000, sample_kwargs={"draws": 25, "tune": 50})
+    >>> sbc.run_simulations()
+    >>> arviz_plots.plot_ecdf_pit(sbc.simulations, group="prior_sbc")
+    """
+
+    def __init__(
+        self,
+        model,
+        method="prior",
+        num_simulations=1000,
+        sample_kwargs=None,
+        seed=None,
+        simulator=None,
+        transform=None,
+        keep_fits=False,
+        progress_bar=True,
+        *,
+        executor=None,
+        resume=None,
+    ):
+        if getattr(model, "free_RVs", None) is None:
+            raise TypeError(f"SBC takes a PyMC model, not {a_kind(model)}")
+        if method != "prior":
+            raise NotImplementedError(f"SBC knows the method 'prior', not {method!r}")
+        for name, function in (("simulator", simulator), ("transform", transform)):
+            if function is not None and not callable(function):
+                raise TypeError(f"{name} is {a_kind(function)}, not a function")
+        if simulator is None and not model.observed_RVs:
+            raise ValueError("SBC: the model has no observed variables, and there is no simulator")
+        self.model, self.method, self.num_simulations = model, method, num_simulations
+        self.seed, self.simulator, self.transform = seed, simulator, transform
+        self.keep_fits, self.progress_bar = keep_fits, progress_bar
+        self.var_names = [v.name for v in model.free_RVs]
+        self._options = {**_fit_options(sample_kwargs or {}), "executor": executor, "resume": resume}
+        self.simulations = self.fits = self.ref_params = None
+
+    def run_simulations(self):
+        """Draws, fits and ranks. After Ctrl-C the ranks are those of the fits that are done."""
+        seeds = np.random.default_rng(self.seed).integers(0, 2**30, size=self.num_simulations)
+        with self.model, default_mode():
+            self.ref_params, predictive = self._prior(seeds)
+        names = _data_by_observed(self.model, predictive)
+        self.fits = fit_many(
+            self.model,
+            self._datasets(predictive, names),
+            seed=int(seeds[0]),
+            reduce="ranks" if self.transform is None else [_RankOf(v, self.transform) for v in self.var_names],
+            keep=self.var_names if self.keep_fits else None,
+            var_names=self.var_names,
+            progress=self.progress_bar,
+            **self._options,
+        )
+        done, ranks = self._done(), {v: self.fits.get(f"{v}_rank") for v in self.var_names}
+        if len(done) < self.num_simulations:
+            left_out = self.num_simulations - len(done)
+            _log.warning("%d of %d simulations are left out: see `reason` of `fits`", left_out, self.num_simulations)
+        self.simulations = _tree({v: rank.values[done] for v, rank in ranks.items() if rank is not None})
+        return self.simulations
+
+    def _prior(self, seeds):
+        """By name: of the parameters, and of what is observed."""
+        import pymc
+
+        drawn = pymc.sample_prior_predictive(draws=self.num_simulations, random_seed=int(seeds[0]))
+        prior = {v: drawn["prior"][v].values[0] for v in self.var_names}
+        if self.simulator is None:
+            return prior, {v.name: drawn["prior_predictive"][v.name].values[0] for v in self.model.observed_RVs}
+        simulated = [self._simulated(prior, i, int(seed)) for i, seed in enumerate(seeds)]
+        return prior, {name: [each[name] for each in simulated] for name in simulated[0]}
+
+    def _simulated(self, prior, i, seed):
+        made = self.simulator(**{name: values[i] for name, values in prior.items()}, seed=seed)
+        if not isinstance(made, Mapping):
+            raise TypeError(f"the simulator returned {a_kind(made)}, not a dict by the names of what is observed")
+        return made
+
+    def _datasets(self, predictive, names):
+        return [
+            {name: values[i] for name, values in self.ref_params.items()}
+            | {names[name]: values[i] for name, values in predictive.items()}
+            for i in range(self.num_simulations)
+        ]
+
+    def compute_rank_statistics(self, transform=None):
+        """The ranks by another `transform`, of the draws that `keep_fits` kept.
+
+        Errors: ValueError without them.
+        """
+        if not self.keep_fits or self.fits is None:
+            raise ValueError("compute_rank_statistics needs the draws: keep_fits=True, and run_simulations() before")
+        transform = transform or self.transform or (lambda name, value: value)
+        ranks = {}
+        for name in self.var_names:
+            rank, draws = _RankOf(name, transform), self.fits[name].values
+            ranks[name] = np.stack([rank({name: draws[i]}, {name: self.ref_params[name][i]}) for i in self._done()])
+        self.simulations = _tree(ranks)
+        return self.simulations
+
+    def _done(self):
+        return np.flatnonzero(~self.fits["failed"].values)
+
+
+def _tree(ranks):
+    """As simuk has it: a simulation is a draw, of one chain."""
+    from arviz_base import from_dict
+
+    return from_dict({"prior_sbc": {name: rank.astype(np.int64)[None] for name, rank in ranks.items()}})
+
+
+class _RankOf:
+    """How many draws of a variable are less than its true value, after `transform(name, value)` of both."""
+
+    def __init__(self, variable, transform):
+        self.__name__ = f"{variable}_rank"
+        self._variable, self._transform = variable, transform
+
+    def __call__(self, draws, data):
+        values = draws[self._variable]
+        each = values.reshape(-1, *values.shape[2:])
+        transformed = np.array([self._transform(self._variable, value) for value in each])
+        return (transformed < self._transform(self._variable, data[self._variable])).sum(axis=0)
+
+
+def _data_by_observed(model, predictive):
+    """Under which name a data set has what is observed: that of its `pm.Data`, or its own."""
+    values = {v.name: model.rvs_to_values[v] for v in model.observed_RVs}
+    return {name: values[name].name if hasattr(values.get(name), "get_value") else name for name in predictive}
+
+
+def _fit_options(given):
+    options, nuts = dict(_OF_FIT), {}
+    for name, value in given.items():
+        if name in _OF_FIT:
+            options[name] = value
+        elif name in _OF_NUTS:
+            nuts[_OF_NUTS[name]] = value
+        elif name not in _WITHOUT_EFFECT:
+            raise TypeError(f"sample_kwargs has {name}; SBC takes {', '.join((*_OF_FIT, *_OF_NUTS))}")
+    return options | {"nuts_sampler_kwargs": nuts}

@@ -1,0 +1,130 @@
+"""Simulation-based calibration: simuk's interface, by one compilation."""
+
+import inlay.pymc
+import numpy as np
+import pymc as pm
+import pytest
+from inlay import _inlay
+from scipy.stats import kstest
+
+pytest.importorskip("nutpie")
+
+FEW = {"num_simulations": 100, "sample_kwargs": {"draws": 33, "tune": 100, "chains": 3}, "seed": 1, "progress_bar": False}
+
+# So rarely a right sampler fails a test: of fixed seeds, so that it does not do so now and then.
+LEAST_PVALUE = 1e-3
+
+
+def schools():
+    y = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
+    sigma = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
+    with pm.Model() as model:
+        mu = pm.Normal("mu", 0, 5)
+        tau = pm.HalfNormal("tau", 5)
+        z = pm.Normal("z", 0, 1, shape=8)
+        pm.Normal("y", mu + tau * z, sigma, observed=y)
+    return model
+
+
+def uniformity(ranks, draws=99):
+    """Ties are broken at random: ranks are 0 to `draws`."""
+    rng = np.random.default_rng(5)
+    return kstest((ranks.ravel() + rng.uniform(size=ranks.size)) / (draws + 1), "uniform").pvalue
+
+
+def test_ranks_are_uniform_by_one_compilation(monkeypatch):
+    compiled = []
+    compile_ = _inlay.compile
+    monkeypatch.setattr(_inlay, "compile", lambda *args, **kwargs: compiled.append(1) or compile_(*args, **kwargs))
+    sbc = inlay.pymc.SBC(schools(), **FEW)
+    tree = sbc.run_simulations()
+    assert len(compiled) == 4  # those of fit_many, and the draws from the prior
+    assert tree is sbc.simulations
+    ranks = tree["prior_sbc"]
+    assert {name: ranks[name].shape for name in ranks} == {"mu": (1, 100), "tau": (1, 100), "z": (1, 100, 8)}
+    for name in ranks:
+        assert ranks[name].values.min() >= 0
+        assert ranks[name].values.max() <= 99
+        assert uniformity(ranks[name].values) > LEAST_PVALUE
+    assert not sbc.fits["failed"].any()
+
+
+def test_a_model_that_does_not_make_its_data_is_found():
+    """The simulator's noise is three times the model's."""
+    with pm.Model() as model:
+        mu = pm.Normal("mu")
+        pm.Normal("y", mu, 1, observed=pm.Data("data", np.zeros(5)))
+
+    def simulator(mu, seed):
+        return {"y": np.random.default_rng(seed).normal(mu, 3, 5)}
+
+    wrong = inlay.pymc.SBC(model, simulator=simulator, **FEW).run_simulations()
+    assert uniformity(wrong["prior_sbc"]["mu"].values) < 1e-6
+    right = inlay.pymc.SBC(model, **FEW).run_simulations()
+    assert uniformity(right["prior_sbc"]["mu"].values) > LEAST_PVALUE
+
+
+def test_transforms_and_kept_fits():
+    def largest(name, value):
+        return np.max(value)
+
+    sbc = inlay.pymc.SBC(schools(), transform=largest, keep_fits=True, **FEW)
+    first = sbc.run_simulations()["prior_sbc"]
+    assert first["z"].shape == (1, 100)
+    assert uniformity(first["z"].values) > LEAST_PVALUE
+    again = sbc.compute_rank_statistics()["prior_sbc"]
+    np.testing.assert_array_equal(again["z"].values, first["z"].values)
+    plain = sbc.compute_rank_statistics(lambda name, value: value)["prior_sbc"]
+    np.testing.assert_array_equal(plain["mu"].values, first["mu"].values)
+    want = inlay.pymc.SBC(schools(), **FEW).run_simulations()["prior_sbc"]
+    np.testing.assert_array_equal(plain["z"].values, want["z"].values)
+
+
+def test_simulations_that_fail_are_left_out(caplog):
+    with pm.Model() as model:
+        mu = pm.Normal("mu")
+        pm.Normal("y", mu, 1, observed=pm.Data("data", np.zeros(5)))
+
+    def simulator(mu, seed):
+        return {"y": np.full(5, np.nan if mu < 0 else mu)}
+
+    sbc = inlay.pymc.SBC(model, simulator=simulator, **FEW)
+    ranks = sbc.run_simulations()["prior_sbc"]["mu"]
+    failed = int((sbc.ref_params["mu"] < 0).sum())
+    assert ranks.shape == (1, 100 - failed)
+    assert f"{failed} of 100 simulations are left out" in caplog.text
+
+
+def test_the_ranks_are_those_of_simuk():
+    """Of the same draws from the prior, and of other posterior draws: the distributions are the same."""
+    simuk = pytest.importorskip("simuk")
+    from scipy.stats import ks_2samp
+
+    model = schools()
+    ours = inlay.pymc.SBC(model, **FEW).run_simulations()["prior_sbc"]
+    with inlay.pytensor.default_mode():
+        theirs = simuk.SBC(model, **FEW)
+        theirs.run_simulations()
+    theirs = theirs.simulations["prior_sbc"]
+    for name in ours:
+        assert ours[name].shape == theirs[name].shape
+        assert ks_2samp(ours[name].values.ravel(), theirs[name].values.ravel()).pvalue > LEAST_PVALUE
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match="SBC takes a PyMC model, not a str"):
+        inlay.pymc.SBC("model")
+    with pytest.raises(NotImplementedError, match="SBC knows the method 'prior', not 'posterior'"):
+        inlay.pymc.SBC(schools(), method="posterior")
+    with pytest.raises(TypeError, match="simulator is a str, not a function"):
+        inlay.pymc.SBC(schools(), simulator="simulate")
+    with pytest.raises(TypeError, match="sample_kwargs has step; SBC takes draws, tune, chains, target_accept, max_treedepth"):
+        inlay.pymc.SBC(schools(), sample_kwargs={"step": None})
+    with pm.Model() as model:
+        pm.Normal("mu")
+    with pytest.raises(ValueError, match="no observed variables, and there is no simulator"):
+        inlay.pymc.SBC(model)
+    with pytest.raises(ValueError, match="compute_rank_statistics needs the draws"):
+        inlay.pymc.SBC(schools()).compute_rank_statistics()
+    with pytest.raises(TypeError, match="the simulator returned a list, not a dict"):
+        inlay.pymc.SBC(model, simulator=lambda mu, seed: [mu], **FEW).run_simulations()
