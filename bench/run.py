@@ -347,6 +347,31 @@ def thread_rows():
         yield Row(work, ours, peer, theirs, unit) if goal is None else ratio_row(work, ours, peer, theirs, goal, unit)
 
 
+def fits_figure(name):
+    """Of a process of its own, which has all CPUs where workers are measured."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, ALL_CPUS if name == "workers" else before)
+    try:
+        run = [sys.executable, BENCH / "fits.py", name]
+        return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()[-1])
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def fit_rows():
+    """Many fits of one model: inlay.pymc.fit_many."""
+    regression = fits_figure("regressions")
+    yield limit_row("10 000 regressions on 20 to 200 points, 400 + 400 draws, one core", 10 * regression, 120, "s")
+    yield Row("of these a fit", regression, "nutpie.sample, as xarray", fits_figure("nutpie"), "ms")
+    yield limit_row("a fit that draws next to nothing", fits_figure("start"), 5, "ms")
+    speedup = fits_figure("workers")
+    yield Row("two processes beside one, on the wall", speedup, unit="times", goal=">= 1.9 x", met=speedup >= 1.9)
+    yield limit_row("a worker above Python, NumPy and nutpie's core", fits_figure("memory"), 40, "MB")
+    yield Row("10 000 fits: the parent's growth, two numbers of three variables each", fits_figure("parent"), unit="MB")
+    simuk = 1000 * fits_figure("simuk") if installed("simuk") else None
+    yield ratio_row("SBC, eight schools, 1000 x (25 + 50 draws)", fits_figure("calibration"), "simuk", simuk, 50, "s")
+
+
 def numba_slice_write():
     import numba
 
@@ -398,7 +423,7 @@ def waiting_rows(names):
 
 
 GROUPS = {"radon": radon_rows, "models": model_rows, "waiting": waiting_rows, "kernels": kernel_rows, "fusion": fusion_rows, "reductions": reduction_rows,
-          "scalars": scalar_rows, "movement": movement_rows, "calls": call_rows, "threads": thread_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
+          "scalars": scalar_rows, "movement": movement_rows, "calls": call_rows, "threads": thread_rows, "fits": fit_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
 
 
 def figure(value, unit):

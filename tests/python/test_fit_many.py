@@ -1,5 +1,8 @@
 """One model fitted to many data sets: what a fit is, what is kept of it, and what becomes of one that fails."""
 
+import signal
+import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import inlay.pymc
@@ -9,10 +12,9 @@ import pytensor.tensor as pt
 import pytest
 import xarray
 from inlay import _inlay
-from inlay.fits import run, summaries
+from inlay.fits import nutpie_core, run, summaries
 from inlay.fits.run import text_of as progress_text
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
+from python_ops import Square
 
 pytest.importorskip("nutpie")
 
@@ -155,24 +157,6 @@ def test_data_that_do_not_fit_each_other():
     assert "the log density failed: " in fits["reason"].values[0]
 
 
-class Square(Op):
-    """x -> x**2, in Python alone."""
-
-    def make_node(self, x):
-        x = pt.as_tensor(x)
-        return Apply(self, [x], [x.type()])
-
-    def perform(self, node, inputs, outputs):
-        if inputs[0].max() > 1e3:
-            raise ArithmeticError(f"{inputs[0].max()} is too much")
-        outputs[0][0] = np.asarray(inputs[0] ** 2)
-
-    def pullback(self, inputs, outputs, cotangents):
-        return [2 * inputs[0] * cotangents[0]]
-
-    grad = lambda self, inputs, cotangents: self.pullback(inputs, None, cotangents)
-
-
 def test_an_op_that_is_only_python():
     with pm.Model() as model:
         y = pm.Data("y", np.zeros(1))
@@ -226,6 +210,15 @@ def test_a_reduction_that_fails_is_its_row():
         "", "ratio: ZeroDivisionError: integer division or modulo by zero",
     ]  # fmt: skip
     assert fit(mean_model(), data[:1], reduce=text)["reason"].values.tolist() == ["text returned <U4, not numbers"]
+
+
+def test_a_reduction_of_another_rank_is_its_row():
+    def some(draws, data):
+        return data["y"] if len(data["y"]) > 5 else 1.0
+
+    fits = fit(mean_model(), series(), reduce=some)
+    assert fits["reason"].values.tolist() == ["", "some has 0 dimensions, and 1 in an earlier fit", ""]
+    assert fits["some"].shape == (3, 40)
 
 
 def test_named_summaries_are_those_of_arviz():
@@ -368,6 +361,19 @@ def test_ctrl_c_returns_what_is_done():
     assert np.isfinite(fits["mu_mean"].values[done]).all()
 
 
+def test_ctrl_c_stops_a_fit_that_runs():
+    """It would take minutes."""
+
+    def datasets():
+        first, second = series((3, 4))
+        yield first
+        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()  # now all is compiled
+        yield second
+
+    fits = fit(mean_model(), datasets(), draws=10**7, executor=2, reduce="mean")
+    assert fits["reason"].values.tolist() == ["not done", "not done"]
+
+
 def test_an_iterator_that_fails_loses_nothing():
     def datasets():
         yield from series(range(2, 12))
@@ -398,19 +404,37 @@ def test_what_cannot_be_fitted():
         fit(model, [])
 
 
+def test_without_nutpie(monkeypatch):
+    monkeypatch.delitem(sys.modules, nutpie_core.CORE, raising=False)
+    monkeypatch.setattr(nutpie_core.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="fit_many needs nutpie: pip install nutpie"):
+        fit(mean_model(), [])
+
+
+def test_a_core_that_lacks_something(monkeypatch):
+    monkeypatch.delitem(sys.modules, nutpie_core.CORE, raising=False)
+    monkeypatch.setattr(nutpie_core, "_USED", ("PySampler", "Sampler"))
+    with pytest.raises(NotImplementedError, match="fit_many cannot use this version of nutpie: its core has no Sampler"):
+        fit(mean_model(), [])
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
         ({"draws": 0}, ValueError, "draws is 0, and has to be at least 1"),
-        ({"chains": 1.5}, TypeError, "chains is 1.5"),
+        ({"tune": 0}, ValueError, "tune is 0, and has to be at least 1"),
+        ({"chains": 1.5}, TypeError, "chains is 1.5, not an integer"),
+        ({"nuts_sampler_kwargs": {"maxdepth": "deep"}}, TypeError, "nuts_sampler_kwargs: .*'str'"),
         ({"reduce": ["median"]}, ValueError, "reduce has 'median', and the summaries are mean, sd, "),
         ({"reduce": [3]}, TypeError, "reduce has an int, neither the name of a summary nor a function"),
         ({"reduce": [lambda d: 0, lambda d: 1]}, ValueError, "reduce has two functions named lambda: give a dict by name"),
+        ({"reduce": {"seconds": lambda d: 0}}, ValueError, "two results would be named seconds: name that of reduce="),
+        ({"keep": "mu", "reduce": {"mu": lambda d: 0}}, ValueError, "two results would be named mu"),
         ({"keep": ["nu"]}, KeyError, "keep: a draw records no nu; it records mu, distance, residual"),
         ({"var_names": ["nu"]}, KeyError, "var_names: nu is no free variable or deterministic of this model; it has mu"),
         ({"executor": "processes"}, TypeError, "executor= takes None, a number of threads, .* not a str"),
         ({"executor": 0}, TypeError, "a number of threads, .* not an int"),
-        ({"nuts_sampler_kwargs": {"nothing": 1}}, TypeError, "nuts_sampler_kwargs: Unknown settings attribute: nothing"),
+        ({"nuts_sampler_kwargs": {"nothing": 1}}, TypeError, "nuts_sampler_kwargs: nutpie's sampler has no setting nothing"),
     ],
 )
 def test_wrong_arguments(options, error, text):

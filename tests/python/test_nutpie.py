@@ -15,8 +15,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
+from python_ops import Square
 
 nutpie = pytest.importorskip("nutpie")
 
@@ -125,24 +124,6 @@ def test_names_that_are_no_data():
             compiled.with_data(**{name: 1.0})
 
 
-class Square(Op):
-    """x -> x**2, in Python alone."""
-
-    def make_node(self, x):
-        x = pt.as_tensor(x)
-        return Apply(self, [x], [x.type()])
-
-    def perform(self, node, inputs, outputs):
-        if inputs[0].max() > 1e3:
-            raise ArithmeticError(f"{inputs[0].max()} is too much")
-        outputs[0][0] = np.asarray(inputs[0] ** 2)
-
-    def pullback(self, inputs, outputs, cotangents):
-        return [2 * inputs[0] * cotangents[0]]
-
-    grad = lambda self, inputs, cotangents: self.pullback(inputs, None, cotangents)
-
-
 def test_an_op_that_is_only_python():
     with pm.Model() as model:
         x = pm.Normal("x", 0, 1, shape=3)
@@ -180,7 +161,7 @@ def test_what_ends_a_sampler_is_told():
         pm.Potential("p", -Square()(x))
     with pytest.warns(UserWarning):
         compiled = inlay.pymc.compile_nutpie(model)
-    told = r"^the log density failed: ArithmeticError: .* is too much\n  at     Square #\d.*, test_nutpie\.py:\d+$"
+    told = r"^the log density failed: ArithmeticError: .* is too much\n  at     Square #\d.*, python_ops\.py:\d+$"
     with pytest.raises(inlay.pymc.SamplingFailed, match=told) as raised:
         sample(compiled, chains=1)
     assert isinstance(raised.value.error, ArithmeticError)

@@ -49,6 +49,13 @@ def test_ranks_are_uniform_by_one_compilation(monkeypatch):
     assert not sbc.fits["failed"].any()
 
 
+def test_arviz_plots_the_ranks():
+    plots = pytest.importorskip("arviz_plots")
+    tree = inlay.pymc.SBC(schools(), **FEW).run_simulations()
+    drawn = plots.plot_ecdf_pit(tree, group="prior_sbc", backend="none")
+    assert {"mu", "tau", "z"} <= set(drawn.viz["ecdf_lines"].data_vars)
+
+
 def test_a_model_that_does_not_make_its_data_is_found():
     """The simulator's noise is three times the model's."""
     with pm.Model() as model:
@@ -95,12 +102,31 @@ def test_simulations_that_fail_are_left_out(caplog):
     assert f"{failed} of 100 simulations are left out" in caplog.text
 
 
-def test_the_ranks_are_those_of_simuk():
+def regression():
+    x = np.random.default_rng(8).normal(size=20)
+    with pm.Model() as model:
+        slope, level = pm.Normal("slope"), pm.Normal("level", 0, 2)
+        noise = pm.Gamma("noise", 3, 2)
+        pm.Normal("y", level + slope * x, noise, observed=pm.Data("given", np.zeros(20)))
+    return model
+
+
+def shares():
+    with pm.Model() as model:
+        share = pm.Dirichlet("share", np.ones(3))
+        rate = pm.Exponential("rate", 0.1)
+        pm.Multinomial("counts", 30, share, observed=np.array([10, 10, 10]))
+        pm.Poisson("events", rate, observed=np.array([3, 4]))
+    return model
+
+
+@pytest.mark.parametrize("model", [schools, regression, shares])
+def test_the_ranks_are_those_of_simuk(model):
     """Of the same draws from the prior, and of other posterior draws: the distributions are the same."""
     simuk = pytest.importorskip("simuk")
     from scipy.stats import ks_2samp
 
-    model = schools()
+    model = model()
     ours = inlay.pymc.SBC(model, **FEW).run_simulations()["prior_sbc"]
     with inlay.pytensor.default_mode():
         theirs = simuk.SBC(model, **FEW)

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..files import pickled, unpickled
 from . import sampler, summaries
 from .functions import FitFunctions
+from .packed import pack, unpack
 
 # Why a row has no results, where the data set is not to blame.
 NOT_DONE = "not done"
@@ -72,15 +73,18 @@ class Work:
     keep: tuple = ()  # names of variables whose draws are kept
 
 
-@dataclass
+@dataclass(slots=True)
 class Row:
-    """What is known of one fit."""
+    """What is known of one fit. Of a hundred thousand of them: small."""
 
     number: int
     reason: str = ""  # why it failed; empty: it did not
     divergences: int = 0
     seconds: float = 0.0
-    values: dict = field(default_factory=dict)
+    packed: tuple = ((), b"")  # the results, as packed.pack has them
+
+    def values(self):
+        return unpack(*self.packed)
 
 
 def seed_of(seed, number):
@@ -92,10 +96,12 @@ def fit(work, number, given, stop=None):
     """The Row of a data set. What is wrong with the data set, its sampling or its reductions is a row with a reason."""
     row, begin = Row(number), time.perf_counter()
     try:
-        row.values = _values(work, row, given, stop)
+        row.packed = pack(_values(work, row, given, stop))
     except sampler.Stopped:
         row.reason = NOT_DONE
-    except Exception as error:  # noqa: BLE001  (a user's function may raise anything)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  (a user's function may raise anything, and a panic is no Exception)
         row.reason = _reason(error)
     row.seconds = time.perf_counter() - begin
     return row
@@ -122,8 +128,7 @@ def _values(work, row, given, stop):
     for name in work.summaries:
         for variable in truths if name == "ranks" else drawn.values:
             also = (truths[variable],) if name == "ranks" else ()
-            label = f"{variable}_{summaries.SUFFIXES.get(name, name)}"
-            values[label] = summaries.SUMMARIES[name](drawn.values[variable], *also)
+            values[summaries.label(variable, name)] = summaries.SUMMARIES[name](drawn.values[variable], *also)
     for reduction in work.reductions:
         values[reduction.name] = _reduced(reduction, drawn.values, given)
     return values | {name: drawn.values[name] for name in work.keep}

@@ -149,22 +149,13 @@ def _record(file):
 
 
 def _body(key, row):
-    arrays = {name: np.asarray(value, order="C") for name, value in row.values.items()}
-    head = {
-        "key": key,
-        "number": row.number,
-        "divergences": row.divergences,
-        "seconds": row.seconds,
-        "arrays": [(name, array.dtype.str, array.shape) for name, array in arrays.items()],
-    }
-    return json.dumps(head).encode() + b"\n" + b"".join(array.tobytes() for array in arrays.values())
+    layout, data = row.packed
+    head = {"key": key, "number": row.number, "divergences": row.divergences, "seconds": row.seconds, "arrays": layout}
+    return json.dumps(head).encode() + b"\n" + data
 
 
 def _row(record):
     head, _, data = record.partition(b"\n")
-    head, values, at = json.loads(head), {}, 0
-    for name, dtype, shape in head["arrays"]:
-        count = int(np.prod(shape))
-        values[name] = np.frombuffer(data, dtype, count, at).reshape(shape).copy()
-        at += values[name].nbytes
-    return Row(head["number"], "", head["divergences"], head["seconds"], values)
+    head = json.loads(head)
+    layout = tuple((name, dtype, tuple(shape)) for name, dtype, shape in head["arrays"])
+    return Row(head["number"], "", head["divergences"], head["seconds"], (layout, data))

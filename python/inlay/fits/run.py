@@ -14,6 +14,9 @@ from .fit import NOT_DONE, Row
 _SECONDS_OF_TASK = 0.2
 _LARGEST_BATCH = 64
 
+# Of what is left, so that no worker waits long for the last one.
+_LARGEST_SHARE = 1 / 16
+
 
 def run(work, datasets, executor=None, kept=None, show=True, total=None):
     """The rows of all fits by number, and the exception that ended it early, or None.
@@ -56,6 +59,7 @@ class _Run:
         self._datasets = iter(datasets)
         self._again, self._batch_size, self._ticket = [], 1, None
         self._keys = {}  # of fits in flight
+        self._layouts = {}  # each once, however many fits have it
 
     @contextlib.contextmanager
     def ticket_for(self, executor):
@@ -81,8 +85,10 @@ class _Run:
     def __next__(self):
         if self._again:
             return self._again.pop()
-        batch = []
-        while len(batch) < self._batch_size:
+        batch, size = [], self._batch_size
+        if self.total is not None:
+            size = min(size, max(1, int(_LARGEST_SHARE * (self.total - self.drawn))))
+        while len(batch) < size:
             try:
                 given = next(self._datasets)
             except StopIteration:
@@ -123,6 +129,8 @@ class _Run:
 
     def _note(self, row):
         self._keys.pop(row.number, None)
+        layout, data = row.packed
+        row.packed = self._layouts.setdefault(layout, layout), data
         self.rows[row.number] = row
         self.divergences += row.divergences
 

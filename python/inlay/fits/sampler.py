@@ -1,59 +1,22 @@
 """One fit by nutpie's compiled core, on C pointers. What it draws depends on functions, data, seed and settings alone,
 not on how many threads there are."""
 
+import contextlib
 import functools
-import importlib.util
-import sys
 import threading
 from dataclasses import dataclass
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
-from pathlib import Path
 
 import numpy as np
 
 from . import arrow
 from .failures import NO_START, NOT_FINITE_ANYWHERE, SamplingFailed, failure_text
+from .nutpie_core import core, started
 
 # So often a sampler is asked whether it was told to stop, in seconds. Its end is noticed at once.
 LONGEST_WAIT = 0.05
 
-CORE = "nutpie._lib"
-
-# What is used of it, private to nutpie as it is.
-_USED = ("ExpandFunc", "LogpFunc", "ProgressType", "PyMcModel", "PyNutsSettings", "PySampler", "PyStorage", "PyVariable")
-
-
 class Stopped(Exception):
     """The fit was told to stop."""
-
-
-_importing = threading.Lock()
-
-
-def core():
-    """nutpie's extension module, without the package around it, which imports pandas, Numba and ArviZ."""
-    if CORE not in sys.modules:
-        with _importing:
-            if CORE not in sys.modules:
-                sys.modules[CORE] = _imported_core()
-    return sys.modules[CORE]
-
-
-def _imported_core():
-    spec = importlib.util.find_spec("nutpie")
-    if spec is None:
-        raise ImportError("fit_many needs nutpie: pip install nutpie")
-    folder = Path(spec.submodule_search_locations[0])
-    path = next((p for suffix in EXTENSION_SUFFIXES if (p := folder / f"_lib{suffix}").exists()), None)
-    if path is None:
-        raise ImportError(f"nutpie in {folder} has no compiled core")
-    spec = importlib.util.spec_from_file_location(CORE, path, loader=ExtensionFileLoader(CORE, str(path)))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    lacking = [name for name in _USED if not hasattr(module, name)]
-    if lacking:
-        raise NotImplementedError(f"fit_many cannot use this version of nutpie: its core has no {', '.join(lacking)}")
-    return module
 
 
 @dataclass
@@ -118,10 +81,7 @@ def _sampler(functions, arrays, start, shapes, seed, settings, on_error):
         lambda chain_seed: start + np.random.default_rng(chain_seed).uniform(-1, 1, start.size),
         None,
     )
-    options = lib.PyNutsSettings.Diag(seed)
-    options.update(settings)
-    none = lib.ProgressType.none()
-    return lib.PySampler.from_pymc(options, 1, model, none, None, 100, lib.PyStorage.arrow()), kept
+    return started(model, seed, settings), kept
 
 
 def _wait(sampler, told, stop):
@@ -135,8 +95,9 @@ def _wait(sampler, told, stop):
                 if told.is_set():
                     return
                 raise Stopped from None
-        except BaseException:  # Ctrl-C in a worker
-            sampler.abort()
+        except BaseException:  # Ctrl-C in a worker, or a panic of nutpie's
+            with contextlib.suppress(BaseException):
+                sampler.abort()
             raise
 
 

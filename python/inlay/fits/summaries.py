@@ -49,8 +49,13 @@ def rank(draws, truth):
 
 SUMMARIES = {"mean": mean, "sd": sd, "quantiles": quantiles, "ess": ess, "rhat": rhat, "ranks": rank}
 
-# What a summary adds to the name of its variable.
-SUFFIXES = {"quantiles": "quantile", "ranks": "rank"}
+# What a summary adds to the name of its variable, where that is not its own name.
+_SUFFIXES = {"quantiles": "quantile", "ranks": "rank"}
+
+
+def label(variable, summary):
+    """The name of a summary of a variable."""
+    return f"{variable}_{_SUFFIXES.get(summary, summary)}"
 
 
 def _of_each(draws, function):

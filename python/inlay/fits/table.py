@@ -5,6 +5,17 @@ import numpy as np
 from . import summaries
 
 DATASET = "dataset"
+COLUMNS = ("divergences", "failed", "reason", "seconds")
+
+
+def refuse_columns(work):
+    """Errors: ValueError where a result would have the name of a column, or two have one name."""
+    taken = {DATASET, "chain", "draw", "quantile", *COLUMNS}
+    summarized = [summaries.label(v.name, name) for v in work.functions.recorded for name in work.summaries]
+    for name in [*summarized, *work.keep, *(reduction.name for reduction in work.reductions)]:
+        if name in taken:
+            raise ValueError(f"two results would be named {name}: name that of reduce= otherwise, by a dict")
+        taken.add(name)
 
 
 def table(work, rows, labels=None):
@@ -15,6 +26,7 @@ def table(work, rows, labels=None):
     """
     import xarray
 
+    _refuse_other_ranks(rows)
     columns = {
         "divergences": np.array([row.divergences for row in rows], np.int64),
         "failed": np.array([bool(row.reason) for row in rows], bool),
@@ -25,7 +37,7 @@ def table(work, rows, labels=None):
     coords = {DATASET: np.arange(len(rows)) if labels is None else _labels(labels)}
     sizes, varying = {DATASET: len(rows)}, set()
     for name, dims in _dims(work, rows).items():
-        arrays = [row.values.get(name) for row in rows]
+        arrays = [row.values().get(name) for row in rows]
         joined, is_padded = _joined(arrays)
         dims = [_dim(d, size, name, i, sizes) for i, (d, size) in enumerate(zip(dims, joined.shape[1:], strict=True))]
         varying.update(d for d, padded in zip(dims, is_padded, strict=True) if padded)
@@ -37,6 +49,18 @@ def table(work, rows, labels=None):
         elif known is not None and len(known) == size and dim not in varying and dim not in coords:
             coords[dim] = known
     return xarray.Dataset(variables, coords, _attributes(work))
+
+
+def _refuse_other_ranks(rows):
+    """A function of the user's may give a number for one fit and a vector for another: the later row has failed."""
+    ranks = {}
+    for row in rows:
+        for name, _, shape in row.packed[0]:
+            known = ranks.setdefault(name, len(shape))
+            if len(shape) != known:
+                row.reason = f"{name} has {len(shape)} dimensions, and {known} in an earlier fit"
+                row.packed = ((), b"")
+                break
 
 
 def _attributes(work):
@@ -66,14 +90,11 @@ def _dims(work, rows):
         known[variable.name] = ("chain", "draw", *variable.dims)
         for summary in summaries.SUMMARIES:
             more = ("quantile",) if summary == "quantiles" else ()
-            known[f"{variable.name}_{summaries.SUFFIXES.get(summary, summary)}"] = (*variable.dims, *more)
+            known[summaries.label(variable.name, summary)] = (*variable.dims, *more)
     reduced = {reduction.name for reduction in work.reductions}
-    out = {}
-    for row in rows:
-        for name, value in row.values.items():
-            if name not in out:
-                out[name] = [None] * value.ndim if name in reduced else known[name]
-    return out
+    shapes = {name: shape for layout in {row.packed[0] for row in rows} for name, _, shape in layout}
+    names = dict.fromkeys(name for row in rows for name, _, _ in row.packed[0])
+    return {name: [None] * len(shapes[name]) if name in reduced else known[name] for name in names}
 
 
 def _dim(dim, size, name, axis, sizes):
@@ -87,8 +108,6 @@ def _dim(dim, size, name, axis, sizes):
 def _joined(arrays):
     """All arrays, one after the other, and for each of their axes whether some are shorter along it than others."""
     present = [array for array in arrays if array is not None]
-    if len({array.ndim for array in present}) > 1:
-        raise ValueError(f"a reduction gave arrays of {sorted({array.ndim for array in present})} dimensions")
     shapes = np.array([array.shape for array in present], np.int64).reshape(len(present), -1)
     shape = tuple(map(int, shapes.max(axis=0)))
     is_padded = [bool(x) for x in (shapes != shapes.max(axis=0)).any(axis=0)]

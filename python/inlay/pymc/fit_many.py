@@ -9,10 +9,10 @@ from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
 from ..fits.fit import Reduction, Work
 from ..fits.kept import Kept
+from ..fits.nutpie_core import settings_of
 from ..fits.run import run
-from ..fits.sampler import core
 from ..fits.summaries import SUMMARIES
-from ..fits.table import table
+from ..fits.table import refuse_columns, table
 
 
 class FitsEnded(RuntimeError):
@@ -45,8 +45,8 @@ def fit_many(
 
     `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths, and of observed variables whose values
     are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does not
-    name is as in the model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a GroupBy of
-    pandas'. A data set may also have true values of the model's variables, for "ranks".
+    name is as in the model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a
+    GroupBy of pandas'. A data set may also have true values of the model's variables, for "ranks".
 
     `draws`, `tune`, `chains`: of each fit; `nuts_sampler_kwargs`: more settings of nutpie's, as {"target_accept": 0.9}.
     `seed`: the draws of a fit depend on it, on the number of the data set and on the data, on nothing else; None: one
@@ -78,9 +78,8 @@ def fit_many(
         raise TypeError(f"fit_many takes a PyMC model, not {a_kind(model)}")
     if not model.free_RVs:
         raise ValueError("fit_many: the model has no free variables: there is nothing to sample")
-    _refuse_counts(draws=draws, tune=tune, chains=chains)
     refuse_others(executor)
-    settings = _settings(nuts_sampler_kwargs, draws, tune, chains)
+    settings = settings_for(nuts_sampler_kwargs, draws, tune, chains)
     from .fit_functions import data_names, fit_functions, observations
 
     data = DataSets(datasets, by, data_names(model))
@@ -90,6 +89,7 @@ def fit_many(
     names, reductions = _reductions(reduce)
     seed = secrets.randbits(64) if seed is None else seed
     work = Work(functions, seed, settings, names, reductions, _kept(keep, recorded))
+    refuse_columns(work)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
         rows, ended = run(work, data.iterator, executor, kept, progress, data.total)
     labels = data.labels
@@ -105,19 +105,19 @@ def fit_many(
 
 def _refuse_counts(**counts):
     for name, count in counts.items():
-        least = 0 if name == "tune" else 1
         if not isinstance(count, Integral) or isinstance(count, bool):
-            raise TypeError(f"{name} is {count!r}, not a number of draws" if name != "chains" else f"chains is {count!r}")
-        if count < least:
-            raise ValueError(f"{name} is {count}, and has to be at least {least}")
+            raise TypeError(f"{name} is {count!r}, not an integer")
+        if count < 1:
+            raise ValueError(f"{name} is {count}, and has to be at least 1")
 
 
-def _settings(more, draws, tune, chains):
-    """Of nutpie's sampler."""
+def settings_for(more, draws, tune, chains):
+    """Of nutpie's sampler. Errors: TypeError, ValueError."""
+    _refuse_counts(draws=draws, tune=tune, chains=chains)
     settings = {**(more or {}), "num_draws": draws, "num_tune": tune, "num_chains": chains}
     try:
-        core().PyNutsSettings.Diag(0).update(settings)
-    except (AttributeError, TypeError, ValueError) as error:
+        settings_of(0, settings)
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"nuts_sampler_kwargs: {error}") from error
     return settings
 

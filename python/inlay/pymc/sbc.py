@@ -135,9 +135,15 @@ class SBC:
 
 def _tree(ranks):
     """As simuk has it: a simulation is a draw, of one chain."""
-    from arviz_base import from_dict
+    import xarray
 
-    return from_dict({"prior_sbc": {name: rank.astype(np.int64)[None] for name, rank in ranks.items()}})
+    variables, coords = {}, {"chain": [0]}
+    for name, rank in ranks.items():
+        dims = ("draw", *(f"{name}_dim_{i}" for i in range(rank.ndim - 1)))
+        coords.update({dim: np.arange(size) for dim, size in zip(dims, rank.shape, strict=True)})
+        variables[name] = (("chain", *dims), rank.astype(np.int64)[None])
+    group = xarray.Dataset(variables, coords, {"sample_dims": ["chain", "draw"]})
+    return xarray.DataTree.from_dict({"prior_sbc": group})
 
 
 class _RankOf:

@@ -1,0 +1,209 @@
+"""Many fits of one model: what they cost by the fit, in processes, and in memory. Run by run.py, or by hand:
+
+    python bench/fits.py regressions    CPU milliseconds of a fit of a regression on 20 to 200 points, 400 + 400 draws
+    python bench/fits.py start          of a fit of the same with 2 + 1 draws
+    python bench/fits.py nutpie         what nutpie.sample takes for the first, with its start and its xarray
+    python bench/fits.py workers        seconds on the wall of one process over those of two
+    python bench/fits.py memory         megabytes of a worker above those of Python, NumPy and nutpie's core
+    python bench/fits.py parent         megabytes by which 10 000 fits raise the parent's memory
+    python bench/fits.py calibration    CPU seconds of inlay.pymc.SBC: eight schools, 1000 x (25 draws, 50 tune)
+    python bench/fits.py simuk          of one simulation of the same by simuk, in PyMC's own mode, after a first one
+
+One number is printed. The least of several rounds counts.
+"""
+
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import paths  # noqa: F401: says that nothing is taken from the user's cache
+
+import numpy as np
+
+FITS = 300
+ROUNDS = 5
+
+
+def regression():
+    import pymc as pm
+
+    with pm.Model() as model:
+        x, y = (pm.Data(name, np.zeros(2)) for name in "xy")
+        slope, level, noise = pm.Normal("slope", 0, 2), pm.Normal("level", 0, 2), pm.HalfNormal("noise", 1)
+        pm.Normal("observed", level + slope * x, noise, observed=y)
+    return model
+
+
+def series(count):
+    rng = np.random.default_rng(1)
+    out = []
+    for n in rng.integers(20, 201, count):
+        x = rng.normal(size=n)
+        out.append({"x": x, "y": 1 + 2 * x + rng.normal(size=n)})
+    return out
+
+
+def eight_schools():
+    import pymc as pm
+
+    effects = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
+    errors = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
+    with pm.Model() as model:
+        mu, tau, z = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5), pm.Normal("z", 0, 1, shape=8)
+        pm.Normal("y", mu + tau * z, errors, observed=effects)
+    return model
+
+
+def cpu_seconds():
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def milliseconds_of_a_fit(draws, tune):
+    """Without compiling: of all fits but the first."""
+    from inlay.fits.fit import Work, fit
+    from inlay.pymc.fit_functions import fit_functions
+
+    settings = {"num_draws": draws, "num_tune": tune, "num_chains": 1}
+    work, data = Work(fit_functions(regression()), 1, settings, ("mean", "sd")), series(FITS)
+    fit(work, 0, data[0])
+
+    def once():
+        begin = cpu_seconds()
+        for number, given in enumerate(data):
+            fit(work, number, given)
+        return cpu_seconds() - begin
+
+    return 1e3 * min(once() for _ in range(ROUNDS)) / FITS
+
+
+def milliseconds_of_nutpie():
+    import nutpie
+
+    import inlay.pymc
+
+    compiled, data = inlay.pymc.compile_nutpie(regression()), series(20)
+
+    def once():
+        begin = cpu_seconds()
+        for given in data:
+            nutpie.sample(compiled.with_data(**given), draws=400, tune=400, chains=1, seed=1, progress_bar=False)
+        return cpu_seconds() - begin
+
+    return 1e3 * min(once() for _ in range(ROUNDS)) / len(data)
+
+
+def speedup_of_two():
+    import inlay.pymc
+
+    model, data = regression(), series(2 * FITS)
+    context = multiprocessing.get_context("forkserver")
+
+    def seconds(executor):
+        fit = partial(inlay.pymc.fit_many, model, draws=400, chains=1, seed=1, progress=False, executor=executor)
+        fit(data[:8])  # the workers are there
+        begin = time.perf_counter()
+        whole = fit(data)
+        both = time.perf_counter() - begin
+        begin = time.perf_counter()
+        fit(data[:1])  # what each call compiles
+        assert not whole["failed"].any()
+        return both - (time.perf_counter() - begin)
+
+    with ProcessPoolExecutor(1, context) as one, ProcessPoolExecutor(2, context) as two:
+        times = [(seconds(one), seconds(two)) for _ in range(ROUNDS)]
+    return min(t for t, _ in times) / min(t for _, t in times)
+
+
+def resident_megabytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+def resident_now(draws):
+    """In a worker, which needs no import for it."""
+    import resource
+
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+def megabytes_of_a_worker():
+    """After 300 fits."""
+    import inlay.pymc
+
+    options = {"draws": 400, "chains": 1, "seed": 1, "progress": False, "reduce": resident_now}
+    with ProcessPoolExecutor(1, multiprocessing.get_context("forkserver")) as executor:
+        fits = inlay.pymc.fit_many(regression(), series(FITS), executor=executor, **options)
+    return float(fits["resident_now"].max()) - bare_megabytes()
+
+
+def bare_megabytes():
+    """Of Python with NumPy and nutpie's core alone."""
+    code = """
+import importlib.util, pathlib, resource
+import numpy
+folder = pathlib.Path(importlib.util.find_spec("nutpie").submodule_search_locations[0])
+spec = importlib.util.spec_from_file_location("nutpie._lib", next(folder.glob("_lib*.so")))
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+print(int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6)
+"""
+    return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+
+
+def megabytes_of_the_parent():
+    """All that the process grows by, for two numbers of each of three variables and a fit."""
+    import inlay.pymc
+
+    fit = partial(inlay.pymc.fit_many, regression(), draws=1, tune=10, chains=1, seed=1, progress=False)
+    data = {"x": np.zeros(2), "y": np.zeros(2)}
+    fit(data for _ in range(100))
+    before = resident_megabytes()
+    fits = fit(data for _ in range(10_000))
+    assert fits.sizes["dataset"] == 10_000
+    return resident_megabytes() - before
+
+
+def seconds_of_calibration():
+    import inlay.pymc
+
+    begin = cpu_seconds()
+    options = {"draws": 25, "tune": 50}
+    inlay.pymc.SBC(eight_schools(), num_simulations=1000, sample_kwargs=options, seed=1, progress_bar=False).run_simulations()
+    return cpu_seconds() - begin
+
+
+def seconds_of_simuk():
+    import simuk
+
+    options = {"draws": 25, "tune": 50}
+    model = eight_schools()
+
+    def seconds(count):
+        begin = cpu_seconds()
+        simuk.SBC(model, num_simulations=count, sample_kwargs=dict(options), seed=1, progress_bar=False).run_simulations()
+        return cpu_seconds() - begin
+
+    seconds(1)
+    return seconds(11) / 11
+
+
+FIGURES = {
+    "regressions": lambda: milliseconds_of_a_fit(400, 400),
+    "start": lambda: milliseconds_of_a_fit(1, 2),
+    "nutpie": milliseconds_of_nutpie,
+    "workers": speedup_of_two,
+    "memory": megabytes_of_a_worker,
+    "parent": megabytes_of_the_parent,
+    "calibration": seconds_of_calibration,
+    "simuk": seconds_of_simuk,
+}
+
+if __name__ == "__main__":
+    print(FIGURES[sys.argv[1]]())
