@@ -8,6 +8,7 @@ from ..fits.failures import SamplingFailed
 from .bridgestan import export_bridgestan
 from .fit_many import FitsEnded, fit_many
 from .nutpie import compile_nutpie
+from .sampling_wrapper import sampling_wrapper
 from .sbc import SBC
 
-__all__ = ["SBC", "FitsEnded", "SamplingFailed", "compile_nutpie", "export_bridgestan", "fit_many"]
+__all__ = ["SBC", "FitsEnded", "SamplingFailed", "compile_nutpie", "export_bridgestan", "fit_many", "sampling_wrapper"]

@@ -1,0 +1,114 @@
+"""arviz-stats fits a PyMC model again without some observations, and nothing is compiled for it."""
+
+import inlay.pymc
+import numpy as np
+import pymc as pm
+import pytest
+import xarray
+from inlay import _inlay
+from scipy.stats import norm
+
+pytest.importorskip("nutpie")
+arviz_stats = pytest.importorskip("arviz_stats")
+
+FEW = {"draws": 300, "tune": 200, "chains": 2, "seed": 1}
+NUM_OBSERVATIONS = 23
+
+
+def data():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=NUM_OBSERVATIONS)
+    return x, 1 + 2 * x + rng.normal(size=NUM_OBSERVATIONS)
+
+
+def regression():
+    x, y = data()
+    with pm.Model() as model:
+        x = pm.Data("x", x, dims="at")
+        slope, level = pm.Normal("slope", 0, 5), pm.Normal("level", 0, 5)
+        pm.Normal("y", level + slope * x, 1, observed=pm.Data("given", y, dims="at"), dims="at")
+    return model
+
+
+def exact(folds):
+    """The log density of each observation, given those outside its fold: both are normal."""
+    x, y = data()
+    design = np.stack([x, np.ones_like(x)], axis=1)
+    out = np.zeros(len(y))
+    for fold in np.unique(folds):
+        test = folds == fold
+        covariance = np.linalg.inv(design[~test].T @ design[~test] + np.eye(2) / 25)
+        mean = covariance @ design[~test].T @ y[~test]
+        variance = 1 + np.einsum("ij,jk,ik->i", design[test], covariance, design[test])
+        out[test] = norm.logpdf(y[test], design[test] @ mean, np.sqrt(variance))
+    return out
+
+
+def fitted():
+    """To all data: the log likelihood that arviz-stats asks for."""
+    wrapper = inlay.pymc.sampling_wrapper(regression(), **FEW)
+    whole, _ = wrapper.sel_observations(np.zeros(0, int))
+    idata = wrapper.get_inference_data(wrapper.sample(whole))
+    idata["log_likelihood"] = xarray.Dataset({"y": wrapper.log_likelihood__i(whole, idata)}, {"at": range(NUM_OBSERVATIONS)})
+    return idata
+
+
+def test_ten_folds_of_unequal_length_by_one_compilation(monkeypatch):
+    idata, wrapper = fitted(), inlay.pymc.sampling_wrapper(regression(), **FEW)
+    compiled = []
+    monkeypatch.setattr(_inlay, "compile", lambda *args, **kwargs: compiled.append(1))
+    folds = np.arange(NUM_OBSERVATIONS) % 10 + 1
+    result = arviz_stats.loo_kfold(idata, wrapper, folds=folds, pointwise=True)
+    assert compiled == []
+    assert result.n_folds == 10
+    # A mean of densities over 600 draws, a third of them independent: their spread is 0.3 of the mean at most, as the
+    # posterior's standard deviation of a prediction is below 0.5, and six standard errors of that are 0.13.
+    np.testing.assert_allclose(result.elpd_i.values, exact(folds), atol=0.13)
+
+
+def test_reloo():
+    """Every observation is fitted without: that is exact."""
+    wrapper = inlay.pymc.sampling_wrapper(regression(), fitted(), **FEW)
+    result = arviz_stats.reloo(wrapper, k_threshold=-np.inf, pointwise=True)
+    np.testing.assert_allclose(result.elpd_i.values, exact(np.arange(NUM_OBSERVATIONS)), atol=0.13)
+
+
+def test_transformed_parameters():
+    """The log likelihood at recorded values is PyMC's at the point that they come from."""
+    x, y = data()
+    with pm.Model() as model:
+        least = pm.HalfNormal("least")
+        noise = pm.Uniform("noise", least, least + 2)  # whose transform depends on another variable
+        share = pm.Dirichlet("share", np.ones(2))
+        mean = share[0] * pm.Data("x", x, dims="at")
+        pm.Normal("y", mean, noise, observed=pm.Data("given", y, dims="at"), dims="at")
+    wrapper = inlay.pymc.sampling_wrapper(model, **FEW)
+    train, test = wrapper.sel_observations([3, 4])
+    idata = wrapper.get_inference_data(wrapper.sample(train))
+    found = wrapper.log_likelihood__i(test, idata)
+    assert found.sizes == {"chain": 2, "draw": 300, "at": 2}
+    posterior = idata["posterior"]
+    mean = posterior["share"].values[..., 0, None] * x[[3, 4]]
+    want = norm.logpdf(y[[3, 4]], mean, posterior["noise"].values[..., None])
+    np.testing.assert_allclose(found.values, want, rtol=1e-9)
+
+
+def test_what_cannot_be_left_out():
+    _, y = data()
+    with pm.Model() as model:
+        pm.Normal("y", pm.Normal("mu"), 1, observed=y)
+    with pytest.raises(ValueError, match="y is not observed from a pm.Data with the dim None: give dims= to the data, or"):
+        inlay.pymc.sampling_wrapper(model)
+    with pytest.raises(ValueError, match="y is not observed from a pm.Data with the dim at"):
+        inlay.pymc.sampling_wrapper(model, dim="at")
+    with pm.Model() as model:
+        given = pm.Data("given", y, dims="at")
+        pm.Normal("y", pm.Normal("each", dims="at"), 1, observed=given, dims="at")
+    with pytest.raises(NotImplementedError, match="each has the dim at, so that each observation has parameters of its own"):
+        inlay.pymc.sampling_wrapper(model)
+    with pm.Model() as model:
+        mu = pm.Normal("mu")
+        for name in "ab":
+            pm.Normal(name, mu, 1, observed=y)
+    with pytest.raises(NotImplementedError, match="observations of one variable can be left out, and the model observes a, b"):
+        inlay.pymc.sampling_wrapper(model)
