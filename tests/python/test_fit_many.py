@@ -367,7 +367,8 @@ def test_ctrl_c_stops_a_fit_that_runs():
     def datasets():
         first, second = series((3, 4))
         yield first
-        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()  # now all is compiled
+        # Now all is compiled. As a terminal does it: what waits in the main thread is woken.
+        threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
         yield second
 
     fits = fit(mean_model(), datasets(), draws=10**7, executor=2, reduce="mean")

@@ -1,5 +1,7 @@
 """Simulation-based calibration: simuk's interface, by one compilation."""
 
+import os
+
 import inlay.pymc
 import numpy as np
 import pymc as pm
@@ -120,6 +122,7 @@ def shares():
     return model
 
 
+@pytest.mark.skipif(not os.environ.get("INLAY_SIMUK"), reason="takes minutes: scripts/check soak runs it")
 @pytest.mark.parametrize("model", [schools, regression, shares])
 def test_the_ranks_are_those_of_simuk(model):
     """Of the same draws from the prior, and of other posterior draws: the distributions are the same."""
