@@ -108,6 +108,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"reuse-rows", "a row that two stages need is computed once", plain<transform::reuse_rows>, kFull},
     {"version-stretched", "a loop for arrays of length 1, and one for others", plain<transform::version_stretched>,
      kAll, kWhole},
+    // By the costs of the loops: what comes after it makes none more expensive.
     {"lend-workspaces", "blocks of a loop that add through an index have tables of their own",
      plain<transform::lend_workspaces>, kAll, kWhole},
     {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>, kAll, LoopPass::Of::bodies_too, kNeeded},

@@ -185,7 +185,7 @@ int64_t BlockRule::cost_of_block(std::span<const BlockFold> folds) const {
   if (!needs_workspace(folds)) return cost;
   int64_t states = 0;
   for (const BlockFold& fold : folds) states += fold.elements * static_cast<int64_t>(fold.dtypes.size());
-  return std::max(cost, cost * states / kStatesOfBlock);
+  return std::max(cost, cost / kStatesOfBlock * states);
 }
 
 int64_t BlockRule::most_blocks(std::span<const BlockFold> folds) const {
@@ -222,11 +222,12 @@ Dim cost_of(const Kernel& kernel, const Stage& stage) {
 }
 
 int64_t most_lane_bytes(const Stage& stage) {
+  constexpr int64_t kMostBytes = 128;  // 16 lanes of 8 bytes
   int64_t states = 0;
   for (const Statement& s : stage.statements) {
-    if (s.opens_fold()) states += static_cast<int64_t>(facts(s.fold).states.size());
+    if (s.is_write() && s.accumulates()) states += static_cast<int64_t>(s.num_states());
   }
-  return states * 2 * kLineBytes;  // what counts is in doubles, and so two lines for vectors of floats
+  return states * kMostBytes;
 }
 
 }  // namespace inlay::kernel

@@ -116,6 +116,11 @@ struct Statement {
   bool opens_fold() const { return kind == Kind::fold && state == 0; }
   bool has_several_states() const { return accumulates() && !facts(fold).has_one_state(); }
   bool has_hidden_states() const { return accumulates() && facts(fold).has_hidden(); }
+  /// Of a write that accumulates: its own state, and of the last one of a fold the hidden ones too.
+  std::size_t num_states() const {
+    const FoldFacts& row = facts(fold);
+    return static_cast<std::size_t>(state) + 1 < row.num_stored ? 1 : 1 + row.states.size() - row.num_stored;
+  }
   /// Is it a write that reads what it changes?
   bool accumulates() const { return fold != Fold::none; }
   bool sets() const { return kind == Kind::store && !accumulates(); }

@@ -14,7 +14,7 @@ void PassEmitter::emit_body(Lanes& lanes, std::vector<Value*>& sums) {
     if (!facts.live || facts.level != plan_.innermost() || plan_.is_made_before_rows(i)) continue;
     if (facts.accumulates) {
       folds_.add_to_sum(sum, lanes, sums);
-      sum += sums_.num_states(i);
+      sum += sums_.fold_of(sum).num_states();
     } else {
       statements_.emit_statement(i, lanes);
     }

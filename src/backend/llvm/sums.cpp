@@ -7,15 +7,9 @@ using kernel::Statement;
 SumRegisters::SumRegisters(NestState& nest) : nest_(nest) {
   for (std::size_t i = 0; i < nest.plan.statements.size(); ++i) {
     if (!nest.plan.statements[i].live || !nest.plan.statements[i].accumulates) continue;
-    statements_.insert(statements_.end(), num_states(i), i);
+    statements_.insert(statements_.end(), nest.statement(i).num_states(), i);
   }
   values.resize(statements_.size());
-}
-
-std::size_t SumRegisters::num_states(std::size_t i) const {
-  const Statement& s = nest_.statement(i);
-  if (static_cast<std::size_t>(s.state) + 1 < facts(s.fold).num_stored) return 1;
-  return 1 + facts(s.fold).states.size() - facts(s.fold).num_stored;
 }
 
 std::vector<std::size_t> SumRegisters::sums_of_squares() const {

@@ -13,8 +13,6 @@ class SumRegisters {
   Value*& operator[](std::size_t sum) { return values[sum]; }
   std::size_t statement_of(std::size_t sum) const { return statements_[sum]; }
   const kernel::Statement& fold_of(std::size_t sum) const { return nest_.statement(statements_[sum]); }
-  /// How many registers a statement's state takes: hidden ones are with the last stored one.
-  std::size_t num_states(std::size_t i) const;
   /// Calls visit(sum, count) with the registers of all states of each fold.
   template <class Visit>
   void for_each_fold(Visit visit) const {
