@@ -212,13 +212,23 @@ bool shows(const BlockFold& fold) {
   return std::ranges::any_of(fold.dtypes, [](DType dtype) { return is_float(dtype); });
 }
 
-Dim cost_of(const Kernel& kernel, const Stage& stage) {
-  const std::vector<bool> live = live_statements(stage);
-  int64_t cost = 1;
-  for (std::size_t i = 0; i < live.size(); ++i) cost += live[i] ? cost_of(stage.statements[i]) : 0;
-  Dim points(cost);
-  for (const Dim& extent : axis_extents(kernel, stage)) points = points * extent;
-  return points;
+Dim cost_of(const Kernel& kernel, std::span<const Stage> stages) {
+  Dim out = 0;
+  for (const Stage& stage : stages) {
+    const std::vector<bool> live = live_statements(stage);
+    int64_t cost = 1;
+    for (std::size_t i = 0; i < live.size(); ++i) cost += live[i] ? cost_of(stage.statements[i]) : 0;
+    Dim points(cost);
+    for (const Dim& extent : axis_extents(kernel, stage)) points = points * extent;
+    out = out + points;
+  }
+  return out;
+}
+
+std::optional<int> outer_axis_to_cut(const Kernel& kernel) {
+  const auto axis = std::ranges::find_if(kernel.outer, [](const Axis& a) { return !a.extent.is(1); });
+  if (axis == kernel.outer.end()) return {};
+  return static_cast<int>(axis - kernel.outer.begin());
 }
 
 int64_t most_lane_bytes(const Stage& stage) {

@@ -50,8 +50,12 @@ std::optional<std::vector<BlockFold>> folds_of_blocks(const KernelProgram& progr
 /// Are the results other bytes than without blocks? Of integers they are not. (The maximum of 0.0 and -0.0 is either.)
 bool shows(const BlockFold& fold);
 
-/// Of all points of a stage, in the unit of ScalarOpFacts::cost.
-Dim cost_of(const Kernel& kernel, const Stage& stage);
+/// Of all points of these stages, in the unit of ScalarOpFacts::cost.
+Dim cost_of(const Kernel& kernel, std::span<const Stage> stages);
+
+/// The outer axis whose points are cut, with all stages of each; none: the kernel has no outer loop, and its stages are
+/// cut each by itself.
+std::optional<int> outer_axis_to_cut(const Kernel& kernel);
 
 /// A loop's sums of floats by lanes, which each block has as well (cut_plan.h): bytes at most.
 int64_t most_lane_bytes(const Stage& stage);

@@ -16,6 +16,11 @@ struct NestLoop {
   Dim extent;               // of all of them together; of a tile its maximum
   bool is_tile = false;     // it runs over the points of a tile of the kernel's outer axis
   bool operator==(const NestLoop&) const = default;
+  std::vector<int> axes() const {
+    std::vector<int> out = merged;
+    out.push_back(axis);
+    return out;
+  }
 };
 
 struct NestStatement {

@@ -18,17 +18,14 @@ class Lender {
 
   /// What the blocks of a kernel need; 0: nothing that is not on the stack.
   Dim bytes_for(const Kernel& kernel) const {
-    for (int axis = 0; axis < static_cast<int>(kernel.outer.size()); ++axis) {
-      if (!kernel.outer[axis].extent.is(1)) return bytes_for(kernel, kernel.stages, {axis}, 0);
-    }
+    if (std::ranges::none_of(kernel.stages, adds_through_index)) return 0;
+    if (const auto axis = kernel::outer_axis_to_cut(kernel)) return bytes_for(kernel, kernel.stages, {*axis}, 0);
     Dim bytes = 0;  // one stage has it after the other
     for (const Stage& stage : kernel.stages) {
       if (!adds_through_index(stage)) continue;
       const kernel::LoopNest nest = kernel::loop_nest(program_, kernel, stage);
       if (nest.loops.empty()) continue;
-      std::vector<int> axes = nest.loop(0).merged;
-      axes.push_back(nest.loop(0).axis);
-      const Dim more = bytes_for(kernel, {&stage, 1}, std::move(axes), kernel::most_lane_bytes(stage));
+      const Dim more = bytes_for(kernel, {&stage, 1}, nest.loop(0).axes(), kernel::most_lane_bytes(stage));
       if (!more.is(0)) bytes = bytes.is(0) ? more : max(bytes, more);
     }
     return bytes;
@@ -42,13 +39,10 @@ class Lender {
   }
 
   Dim bytes_for(const Kernel& kernel, std::span<const Stage> stages, std::vector<int> axes, int64_t lane_bytes) const {
-    if (std::ranges::none_of(stages, adds_through_index)) return 0;
     const auto folds = kernel::folds_of_blocks(program_, kernel, stages, std::move(axes));
     if (!folds || !rule_.needs_workspace(*folds)) return 0;
     if (!rule_.for_threads && std::ranges::none_of(*folds, kernel::shows)) return 0;
-    Dim cost = 0;
-    for (const Stage& stage : stages) cost = cost + kernel::cost_of(kernel, stage);
-    return rule_.workspace_bytes(*folds, lane_bytes, cost);
+    return rule_.workspace_bytes(*folds, lane_bytes, kernel::cost_of(kernel, stages));
   }
 
   const KernelProgram& program_;

@@ -36,7 +36,7 @@ def run(work, datasets, executor=None, kept=None, show=True, total=None):
 
 
 def _gather(state, executor, line):
-    own = executors.threads_here(executor) if executor is None or isinstance(executor, int) else None
+    own = executors.threads_here(executor) if _is_here(executor) else None
     try:
         with contextlib.closing(executors.outcomes(own or executor, state)) as outcomes:
             for task, outcome in outcomes:

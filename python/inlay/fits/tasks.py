@@ -39,7 +39,6 @@ class Task:
 
     batch: tuple  # of (number, data set)
     ticket: Ticket
-    losses: int = 0  # how often a worker was lost that did this alone
 
     def singles(self):
         return [replace(self, batch=(one,)) for one in self.batch]

@@ -18,12 +18,6 @@ bool is_one_block(const Cut& cut) {
   return is_short || (cut.cost.is_constant() && cut.cost.constant() < 2 * cut.cost_of_block);
 }
 
-std::vector<int> axes_of(const kernel::NestLoop& loop) {
-  std::vector<int> axes = loop.merged;
-  axes.push_back(loop.axis);
-  return axes;
-}
-
 bool rounds(const BlockFold& fold) {
   return (fold.fold == Fold::add || fold.fold == Fold::mul) && is_float(fold.dtypes[0]);
 }
@@ -67,11 +61,11 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, co
     if (!may_cut) return {};
     Cut cut{.level = level,
             .extent = plan.loop(level).extent,
-            .cost = kernel::cost_of(kernel, stage),
+            .cost = kernel::cost_of(kernel, {&stage, 1}),
             .cost_of_block = rule.cost,
             .step = level + 1 == plan.innermost() ? points_of_pass(plan) : 1};
     if (is_one_block(cut)) continue;
-    auto folds = kernel::folds_of_blocks(program, kernel, {&stage, 1}, axes_of(plan.loop(level)));
+    auto folds = kernel::folds_of_blocks(program, kernel, {&stage, 1}, plan.loop(level).axes());
     if (!folds) continue;
     // A sum by columns is the same number whatever else its loop does, and has no tree of whose branches could be made.
     if (plan.by_columns && level == 0 && std::ranges::any_of(*folds, rounds)) continue;
@@ -84,14 +78,15 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, co
 }
 
 std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, const BlockRule& rule) {
-  int axis = 0;
-  while (axis < static_cast<int>(kernel.outer.size()) && kernel.outer[axis].extent.is(1)) ++axis;
-  if (axis == static_cast<int>(kernel.outer.size())) return {};
-  Cut cut{.level = axis, .extent = kernel.outer[axis].extent, .cost = 0, .cost_of_block = rule.cost};
-  if (kernel.is_tiled() && axis == kernel.tiled_axis()) cut.step = kernel.tile;
-  for (const Stage& stage : kernel.stages) cut.cost = cut.cost + kernel::cost_of(kernel, stage);
+  const std::optional<int> axis = kernel::outer_axis_to_cut(kernel);
+  if (!axis) return {};
+  Cut cut{.level = *axis,
+          .extent = kernel.outer[*axis].extent,
+          .cost = kernel::cost_of(kernel, kernel.stages),
+          .cost_of_block = rule.cost};
+  if (kernel.is_tiled() && *axis == kernel.tiled_axis()) cut.step = kernel.tile;
   if (is_one_block(cut)) return {};
-  auto folds = kernel::folds_of_blocks(program, kernel, kernel.stages, {axis});
+  auto folds = kernel::folds_of_blocks(program, kernel, kernel.stages, {*axis});
   if (!folds || !take_folds(program, kernel, std::move(*folds), 0, rule, cut)) return {};
   if (!rule.for_threads && !shows(cut)) return {};
   return cut;

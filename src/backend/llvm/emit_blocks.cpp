@@ -171,10 +171,12 @@ void BlocksEmitter::open_states(const Table& table) {
   const BlockFold& fold = *table.fold;
   Value* states = f_.frame.states_argument();
   for_each_vector(f_, fold.pitch(), fold.width(), [&](Value* first, int width) {
-    std::vector<Value*> nothing = states_of_nothing(f_, fold.fold, fold.dtypes, width);
+    std::vector<Value*> nothing;
     if (facts(fold.fold).has_one_state()) {
       const Literal exact = exact_identity_of(combine_of(fold.fold, 0), fold.dtypes[0]);
       nothing = {splat(f_, constant(f_.b, exact), width)};
+    } else {
+      nothing = states_of_nothing(f_, fold.fold, fold.dtypes, width);
     }
     for (std::size_t k = 0; k < fold.buffers.size(); ++k) {
       store_elements(f_, fold.dtypes[k], nothing[k], place(f_, table, k, states, first));
