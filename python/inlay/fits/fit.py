@@ -92,11 +92,11 @@ def seed_of(seed, number):
     return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
 
 
-def fit(work, number, given, stop=None):
-    """The Row of a data set. What is wrong with the data set, its sampling or its reductions is a row with a reason."""
+def fit(work, number, given, stop=None, cpu=None):
+    """The Row of a data set, sampled on this CPU. What is wrong with the data set, its sampling or its reductions is a row with a reason."""
     row, begin = Row(number), time.perf_counter()
     try:
-        row.packed = pack(_values(work, row, given, stop))
+        row.packed = pack(_values(work, row, given, stop, cpu))
     except sampler.Stopped:
         row.reason = NOT_DONE
     except (KeyboardInterrupt, SystemExit):
@@ -117,10 +117,10 @@ def _reason(error):
     return f"{type(error).__name__}: {error}"
 
 
-def _values(work, row, given, stop):
+def _values(work, row, given, stop, cpu):
     data, truths = _taken_apart(work.functions, given)
     arrays = work.functions.loaded.data(data)
-    drawn = sampler.sample(work.functions, arrays, seed_of(work.seed, row.number), work.settings, stop)
+    drawn = sampler.sample(work.functions, arrays, seed_of(work.seed, row.number), work.settings, stop, cpu)
     row.divergences = drawn.divergences
     if drawn.divergences == work.settings["num_draws"] * work.settings["num_chains"]:
         raise _Reason("every draw is a divergence")

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import arrow
+from . import arrow, one_cpu
 from .failures import NO_START, NOT_FINITE_ANYWHERE, SamplingFailed, failure_text
 from .nutpie_core import core, started
 
 # So often a sampler is asked whether it was told to stop, in seconds. Its end is noticed at once.
 LONGEST_WAIT = 0.05
+
 
 class Stopped(Exception):
     """The fit was told to stop."""
@@ -25,11 +26,17 @@ class Draws:
     divergences: int
 
 
-def sample(functions, arrays, seed, settings, stop=None):
+def sample(functions, arrays, seed, settings, stop=None, cpu=None):
     """Draws of the `functions` (a FitFunctions) with these arrays of data. `settings`: those of nutpie's sampler.
+    `cpu`: where to sample; None: anywhere.
 
     Errors: SamplingFailed; Stopped, after the event `stop`.
     """
+    with one_cpu.on(cpu):
+        return _sampled(functions, arrays, seed, settings, stop)
+
+
+def _sampled(functions, arrays, seed, settings, stop):
     start, shapes = functions.loaded.start(arrays)
     told, failure = threading.Event(), []
 

@@ -4,12 +4,14 @@ A task names the work of all fits by its hash. A process that has it takes it fr
 that the task names; one that does not see this file says so, and gets the task once more with the work in it.
 """
 
+import contextlib
 import hashlib
 import pickle
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
+from . import one_cpu
 from .fit import fit
 
 MISSING = "missing"  # what a worker returns that has not the work
@@ -69,7 +71,9 @@ def do(task):
     if found is None:
         return MISSING
     work, stop = found
-    return [fit(work, number, given, stop) for number, given in task.batch]
+    # A long fit is alone in its batch: it stays free to leave a CPU that something else takes.
+    with one_cpu.claimed() if len(task.batch) > 1 else contextlib.nullcontext() as cpu:
+        return [fit(work, number, given, stop, cpu) for number, given in task.batch]
 
 
 def _found(ticket):
