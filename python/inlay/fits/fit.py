@@ -18,7 +18,7 @@ NOT_DONE = "not done"
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Function:
     """A function of the user's, as bytes that any process reads."""
 
     name: str
@@ -30,13 +30,18 @@ class Reduction:
         return cls(name, pickled(function), f"{name} {_code(function)}")
 
     @cached_property
+    def itself(self):
+        return unpickled(self.function)
+
+    @cached_property
     def loaded(self):
-        function = unpickled(self.function)
+        """The function as one of draws and data set."""
+        function = self.itself
         takes_data = len([p for p in inspect.signature(function).parameters.values() if p.default is p.empty]) > 1
         return (lambda draws, data: function(draws, data)) if takes_data else (lambda draws, data: function(draws))
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "loaded"}
+        return {name: value for name, value in vars(self).items() if name not in ("itself", "loaded")}
 
 
 def _code(function):
@@ -71,6 +76,7 @@ class Work:
     summaries: tuple = ()  # names
     reductions: tuple = ()
     keep: tuple = ()  # names of variables whose draws are kept
+    predict_at: Function | None = None  # from a data set to data in place of the fit's; None: predicted at these
 
 
 @dataclass(slots=True)
@@ -124,14 +130,35 @@ def _values(work, row, given, stop, cpu):
     row.divergences = drawn.divergences
     if drawn.divergences == work.settings["num_draws"] * work.settings["num_chains"]:
         raise _Reason("every draw is a divergence")
-    values = {}
+    draws, values = _completed(work, row, drawn.values, arrays, given), {}
     for name in work.summaries:
-        for variable in truths if name == "ranks" else drawn.values:
+        for variable in truths if name == "ranks" else [v.name for v in work.functions.summarized(name)]:
             also = (truths[variable],) if name == "ranks" else ()
-            values[summaries.label(variable, name)] = summaries.SUMMARIES[name](drawn.values[variable], *also)
+            values[summaries.label(variable, name)] = summaries.SUMMARIES[name](draws[variable], *also)
     for reduction in work.reductions:
-        values[reduction.name] = _reduced(reduction, drawn.values, given)
-    return values | {name: drawn.values[name] for name in work.keep}
+        values[reduction.name] = _reduced(reduction, draws, given)
+    return values | {name: draws[name] for name in work.keep}
+
+
+def _completed(work, row, draws, arrays, given):
+    """The draws with what is computed from them, and without what is recorded for that alone."""
+    functions, seed = work.functions, seed_of(work.seed, row.number)
+    completed = {name: values for name, values in draws.items() if name not in functions.hidden}
+    for name, after in functions.after.items():
+        at = _predicted_at(work, given) if name == "predicted" and work.predict_at is not None else arrays
+        completed |= after.of(draws, at, seed)
+    return completed
+
+
+def _predicted_at(work, given):
+    try:
+        instead = work.predict_at.itself(given)
+    except Exception as error:
+        raise _Reason(f"predictive: {type(error).__name__}: {error}") from error
+    if not hasattr(instead, "items"):
+        raise _Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
+    data, _ = _taken_apart(work.functions, given)
+    return work.functions.loaded.data({**data, **instead})
 
 
 def _taken_apart(functions, given):

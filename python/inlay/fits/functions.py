@@ -6,7 +6,7 @@ then one for each of its sizes.
 
 import hashlib
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -94,22 +94,34 @@ class FitFunctions:
     data: list
     recorded: list
     coords: dict
+    hidden: tuple = ()  # names of what is recorded for `after` alone
+    after: dict = field(default_factory=dict)  # AfterDraws, by name
 
     @cached_property
     def loaded(self):
         return Loaded(self)
 
+    def results(self):
+        """The variables that a fit has draws of."""
+        recorded = [v for v in self.recorded if v.name not in self.hidden]
+        return recorded + [v for after in self.after.values() for v in after.variables]
+
+    def summarized(self, summary):
+        """The variables that a summary may be of."""
+        loglik = self.after["loglik"].variables if "loglik" in self.after else []
+        return loglik if summary == "loglik" else [v for v in self.results() if v not in loglik]
+
     def content(self):
         """A hash of what draws depend on: the same in every process that compiles the same model on the same CPU."""
         content = hashlib.sha256()
-        for part in (self.logp, self.expand, self.start):
+        for part in (self.logp, self.expand, self.start, *(after.part for after in self.after.values())):
             file = _inlay.read_function(part.file, "a function of the fits")
             content.update(file.hash.encode())
             content.update(repr(part.slots).encode())
         for data in self.data:
             content.update(repr((data.name, data.value.dtype.str, data.value.shape, data.dims)).encode())
             content.update(data.value.tobytes())
-        content.update(repr([(v.name, v.dtype, v.dims) for v in self.recorded]).encode())
+        content.update(repr([(v.name, v.dtype, v.dims) for v in [*self.recorded, *self.results()]]).encode())
         return content.hexdigest()
 
     def __getstate__(self):

@@ -111,6 +111,7 @@ def _work_key(work):
         "summaries": work.summaries,
         "keep": work.keep,
         "reductions": [reduction.identity for reduction in work.reductions],
+        "predict_at": work.predict_at and work.predict_at.identity,
     }
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 

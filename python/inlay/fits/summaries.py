@@ -47,7 +47,15 @@ def rank(draws, truth):
     return (draws < truth).sum(axis=(0, 1))
 
 
-SUMMARIES = {"mean": mean, "sd": sd, "quantiles": quantiles, "ess": ess, "rhat": rhat, "ranks": rank}
+def lppd(draws):
+    """The log pointwise predictive density: the logarithm of the mean likelihood, of draws of the log likelihood."""
+    largest = draws.max(axis=(0, 1))
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):  # an observation that no draw allows has -inf
+        return np.log(np.exp(draws - shift).mean(axis=(0, 1), dtype=np.float64)) + shift
+
+
+SUMMARIES = {"mean": mean, "sd": sd, "quantiles": quantiles, "ess": ess, "rhat": rhat, "ranks": rank, "loglik": lppd}
 
 # What a summary adds to the name of its variable, where that is not its own name.
 _SUFFIXES = {"quantiles": "quantile", "ranks": "rank"}
@@ -55,6 +63,8 @@ _SUFFIXES = {"quantiles": "quantile", "ranks": "rank"}
 
 def label(variable, summary):
     """The name of a summary of a variable."""
+    if summary == "loglik":
+        return f"{variable.removesuffix('_loglik')}_lppd"
     return f"{variable}_{_SUFFIXES.get(summary, summary)}"
 
 

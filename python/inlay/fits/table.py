@@ -11,7 +11,7 @@ COLUMNS = ("divergences", "failed", "reason", "seconds")
 def refuse_columns(work):
     """Errors: ValueError where a result would have the name of a column, or two have one name."""
     taken = {DATASET, "chain", "draw", "quantile", *COLUMNS}
-    summarized = [summaries.label(v.name, name) for v in work.functions.recorded for name in work.summaries]
+    summarized = [summaries.label(v.name, name) for name in work.summaries for v in work.functions.summarized(name)]
     for name in [*summarized, *work.keep, *(reduction.name for reduction in work.reductions)]:
         if name in taken:
             raise ValueError(f"two results would be named {name}: name that of reduce= otherwise, by a dict")
@@ -86,9 +86,10 @@ def _labels(labels):
 def _dims(work, rows):
     """Of each value that some row has, by name."""
     known = {}
-    for variable in work.functions.recorded:
+    for variable in work.functions.results():
         known[variable.name] = ("chain", "draw", *variable.dims)
-        for summary in summaries.SUMMARIES:
+    for summary in summaries.SUMMARIES:
+        for variable in work.functions.summarized(summary):
             more = ("quantile",) if summary == "quantiles" else ()
             known[summaries.label(variable.name, summary)] = (*variable.dims, *more)
     reduced = {reduction.name for reduction in work.reductions}

@@ -12,6 +12,7 @@ from pymc.initial_point import make_initial_point_expression
 from pymc.pytensorf import compile as compile_as_pymc
 from pymc.pytensorf import constant_fold
 from pytensor import tensor as pt
+from pytensor.compile.io import In
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph import rewrite_graph
 from pytensor.graph.basic import Constant
@@ -20,9 +21,11 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.sharedvar import TensorSharedVariable
 
+from ..fits.after_draws import AfterDraws, Draw
 from ..fits.functions import Data, FitFunctions, Part, Recorded
 from ..pytensor import MODE
 from ..pytensor.compiled import find_compiled
+from .draw_graphs import given_values, log_likelihoods, predictions
 from .limits import refuse_discrete
 from .nutpie import warn_of_python
 
@@ -42,8 +45,9 @@ def data_names(model):
     return [v.name for v in model.data_vars if isinstance(v, SharedVariable)] + [*observations(model)]
 
 
-def fit_functions(model, var_names=None, observed=()):
-    """FitFunctions of a PyMC model.
+def fit_functions(model, var_names=None, observed=(), after=()):
+    """FitFunctions of a PyMC model, with the functions of `after`, which are called with recorded draws: "loglik", the log
+    likelihood of each observation, and "predicted", draws of what the model observes.
 
     `var_names`: which variables a draw records; None: the free variables and the deterministics. `observed`: names of
     `observations` that are data. (The others stay constants, which make faster code: what is computed from them alone is
@@ -54,13 +58,17 @@ def fit_functions(model, var_names=None, observed=()):
     """
     refuse_discrete(model, NotForFits, "fit_many samples by nutpie, which samples")
     constants = observations(model)
-    graphs = _Graphs(model, _recorded(model, var_names), {name: constants[name] for name in observed})
+    recorded = _recorded(model, var_names)
+    hidden = [v for v in model.free_RVs if after and v not in recorded]
+    graphs = _Graphs(model, [*recorded, *hidden], {name: constants[name] for name in observed}, after)
     return FitFunctions(
-        logp=_part(graphs.logp(), graphs.data, "the log density"),
-        expand=_part(graphs.expand(), graphs.data, "what is recorded of a draw"),
-        start=_part(graphs.start(), graphs.data, None),
+        logp=_of_point(graphs.logp(), graphs.data, "the log density"),
+        expand=_of_point(graphs.expand(), graphs.data, "what is recorded of a draw"),
+        start=_part(graphs.start(), range(len(graphs.data))),
         data=[_data_of(model, variable, observed) for variable in graphs.data],
-        recorded=[Recorded(v.name, v.dtype, v.ndim, _dims(model, v)) for v in graphs.recorded],
+        recorded=[_recorded_as(model, v, v.name) for v in graphs.recorded],
+        hidden=tuple(v.name for v in hidden),
+        after={name: graphs.after(name) for name in after},
         coords={dim: list(values) for dim, values in model.coords.items() if values is not None},
     )
 
@@ -75,15 +83,17 @@ def _recorded(model, var_names):
     return [known[name] for name in dict.fromkeys(var_names)]
 
 
-def _dims(model, variable):
+def _recorded_as(model, variable, name, ndim=None):
+    """`ndim`: where it has only the first dims of the variable."""
     dims = model.named_vars_to_dims.get(variable.name) or (None,) * variable.ndim
-    return tuple(dim if dim is not None else f"{variable.name}_dim_{i}" for i, dim in enumerate(dims))
+    dims = tuple(dim if dim is not None else f"{variable.name}_dim_{i}" for i, dim in enumerate(dims[:ndim]))
+    return Recorded(name, variable.dtype, len(dims), dims)
 
 
 class _Graphs:
     """The graphs of one model, which read its shared variables `data`, and others in place of `constants`."""
 
-    def __init__(self, model, recorded, constants):
+    def __init__(self, model, recorded, constants, after):
         self.model, self.recorded = model, recorded
         values = {v.name: v for v in model.unobserved_value_vars}
         self._values = [model.rvs_to_values[v] for v in model.free_RVs]
@@ -92,9 +102,12 @@ class _Graphs:
         exchanged = {old: pytensor.shared(old.data, name, shape=old.data.shape) for name, old in constants.items()}
         logp = rewrite_graph(clone_replace(model.logp(), exchanged), include=self._rewrites())
         starts = [_as_tensor(start) for start in self._starting_values()]
-        self.data, instead = _data_in([logp, *drawn, *starts], model)
-        self._logp, *others = clone_replace([logp, *drawn, *starts], instead)
-        self._drawn, self._starts = others[: len(drawn)], others[len(drawn) :]
+        self._given, self._generators = given_values(model), {}
+        later = {name: clone_replace(self._later(name), exchanged) for name in after}
+        groups = [[logp], drawn, starts, *later.values()]
+        self.data, instead = _data_in([v for group in groups for v in group], model)
+        (self._logp,), self._drawn, self._starts, *later = [clone_replace(group, instead) for group in groups]
+        self._later_by_name = dict(zip(after, later, strict=True))
         self._point, self._parts = self._split([v.type for v in self._values])
         self._replaced = dict(zip(self._values, self._parts.values(), strict=True))
 
@@ -150,11 +163,34 @@ class _Graphs:
         inputs = [variable.type() for variable in self.data]
         return self._compiled(inputs, [start, sizes.astype("int64")], givens=[*zip(self.data, inputs, strict=True)])
 
+    def _later(self, name):
+        """Graphs from the values of a draw."""
+        if name == "loglik":
+            return log_likelihoods(self.model, self.model.observed_RVs, self._given)
+        drawn, self._generators = predictions(self.model.observed_RVs, self._given)
+        return [*drawn, *self._generators.values()]
+
+    def after(self, name):
+        """An AfterDraws."""
+        outputs = self._later_by_name[name]
+        sources = [("draw", v.name, given) for v, given in self._given.items()]
+        sources += [("data", i, v.type()) for i, v in enumerate(self.data)]
+        data = [given for kind, _, given in sources if kind == "data"]
+        if name == "predicted":
+            sources += [("generator", i, In(v, mutable=True)) for i, v in enumerate(self._generators)]
+        inputs = [given for _, _, given in sources]
+        fn = self._compiled(inputs, outputs, givens=[*zip(self.data, data, strict=True)])
+        variables = [
+            _recorded_as(self.model, v, f"{v.name}_{name}", output.ndim)
+            for v, output in zip(self.model.observed_RVs, outputs, strict=False)
+        ]
+        return AfterDraws(_part(fn, [(kind, key) for kind, key, _ in sources], None), variables)
+
     def _compiled(self, inputs, outputs, **kwargs):
         with self.model:
             fn = compile_as_pymc(inputs, outputs, mode=MODE, on_unused_input="ignore", **kwargs)
         for output in fn.maker.fgraph.outputs:
-            if output.dtype == "float32":
+            if getattr(output, "dtype", None) == "float32":
                 raise NotForFits(
                     "nutpie computes in float64, and this model's log density is float32: make the model with "
                     "pytensor.config.floatX = 'float64', and data of that dtype"
@@ -214,15 +250,25 @@ def _product(shape):
     return product
 
 
-def _part(fn, data, what):
-    """A compiled function as the fits call it."""
+def _part(fn, slots, what=None):
+    """A compiled function as the fits call it. `what`: of one that nutpie calls, where code in Python is slow."""
     compiled = find_compiled(fn)
     if what is not None:
         warn_of_python(fn, what)
+    calls = [Draw(*call.drawn) if _needs_no_op(call) else call for call in compiled.translation.host_calls]
+    return Part.of(compiled.program, slots, compiled.translation.bound, calls)
+
+
+def _needs_no_op(host_call):
+    """Whether it draws a random variable from the generator itself, without Python code."""
+    drawn = getattr(host_call, "drawn", None)
+    return drawn is not None and host_call.draw is not None and drawn[-1] is None
+
+
+def _of_point(fn, data, what):
+    """A function of a point, and of the data that it reads."""
     numbers = {variable: i for i, variable in enumerate(data)}
-    inputs = [given.variable for given in fn.maker.inputs]
-    slots = [numbers.get(variable) for variable in inputs] if what is not None else range(len(inputs))
-    return Part.of(compiled.program, slots, compiled.translation.bound, compiled.translation.host_calls)
+    return _part(fn, [numbers.get(given.variable) for given in fn.maker.inputs], what)
 
 
 def _data_of(model, variable, observed):

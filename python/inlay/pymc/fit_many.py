@@ -7,7 +7,7 @@ from numbers import Integral
 from ..choices import a_kind
 from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
-from ..fits.fit import Reduction, Work
+from ..fits.fit import Function, Work
 from ..fits.kept import Kept
 from ..fits.nutpie_core import settings_of
 from ..fits.run import run
@@ -35,6 +35,7 @@ def fit_many(
     executor=None,
     reduce=None,
     keep=None,
+    predictive=None,
     resume=None,
     progress=True,
     var_names=None,
@@ -57,10 +58,14 @@ def fit_many(
     `dask.distributed.Client`; a `joblib.Parallel`; the module `ray`.
 
     `reduce`: what to make of a fit's draws where they arise: names of summaries ("mean", "sd", "quantiles", "ess",
-    "rhat", "ranks") and functions, or a dict of functions by name. A function takes the draws, arrays (chain, draw, ...)
+    "rhat", "ranks", "loglik") and functions, or a dict of functions by name. A function takes the draws, arrays (chain, draw, ...)
     by name, and, where it has a second parameter, the data set; it returns a number or an array. None: mean and sd.
     `keep`: names of variables whose draws are kept too. `var_names`: what a draw records, which is what `reduce` sees;
     None: free variables and deterministics.
+
+    `predictive`: True: a draw of each observed variable `y` is made for each draw of the fit, as `y_predicted`, at the
+    data of the fit. A function from the data set to a dict of data: at these data, which may be of another length. The
+    log likelihood of each observation is `y_loglik`, where "loglik" is in `reduce` or its name in `keep`.
 
     `resume`: a folder. Each finished fit is kept there, and taken from there by a later call with the same model,
     settings and data set.
@@ -84,11 +89,13 @@ def fit_many(
 
     data = DataSets(datasets, by, data_names(model))
     exchanged = [name for name in data.names_in_first() if name in observations(model)]
-    functions = fit_functions(model, var_names, exchanged)
-    recorded = [variable.name for variable in functions.recorded]
     names, reductions = _reductions(reduce)
+    keep = [keep] if isinstance(keep, str) else list(keep or ())
+    functions = fit_functions(model, var_names, exchanged, _after(model, names, keep, predictive))
+    _refuse_unknown(keep, functions)
     seed = secrets.randbits(64) if seed is None else seed
-    work = Work(functions, seed, settings, names, reductions, _kept(keep, recorded))
+    predict_at = Function.of("predictive", predictive) if callable(predictive) else None
+    work = Work(functions, seed, settings, names, reductions, tuple(keep), predict_at)
     refuse_columns(work)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
         rows, ended = run(work, data.iterator, executor, kept, progress, data.total)
@@ -140,7 +147,7 @@ def _reductions(reduce):
         elif name in functions:
             raise ValueError(f"reduce has two functions named {name}: give a dict by name")
         else:
-            functions[name] = Reduction.of(name, given)
+            functions[name] = Function.of(name, given)
     return tuple(dict.fromkeys(names)), tuple(functions.values())
 
 
@@ -148,9 +155,19 @@ def _name(given):
     return given if isinstance(given, str) else getattr(given, "__name__", type(given).__name__).strip("<>")
 
 
-def _kept(keep, recorded):
-    keep = [keep] if isinstance(keep, str) else list(keep or ())
+def _after(model, summaries, keep, predictive):
+    """What is computed from draws."""
+    if predictive not in (None, True, False) and not callable(predictive):
+        raise TypeError(f"predictive is {a_kind(predictive)}, neither True nor a function of the data set")
+    loglik = "loglik" in summaries or any(f"{v.name}_loglik" in keep for v in model.observed_RVs)
+    after = [name for name, is_wanted in (("loglik", loglik), ("predicted", predictive)) if is_wanted]
+    if after and not model.observed_RVs:
+        raise ValueError(f"the model observes nothing, so that there is no {' and no '.join(after)}")
+    return after
+
+
+def _refuse_unknown(keep, functions):
+    known = [variable.name for variable in functions.results()]
     for name in keep:
-        if name not in recorded:
-            raise KeyError(f"keep: a draw records no {name}; it records {', '.join(recorded)}")
-    return tuple(keep)
+        if name not in known:
+            raise KeyError(f"keep: a draw records no {name}; it records {', '.join(known)}")

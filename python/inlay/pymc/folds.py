@@ -3,12 +3,12 @@
 import numpy as np
 import pytensor
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 
 from ..fits.fit import seed_of
 from ..fits.sampler import sample
 from ..pytensor import MODE
+from .draw_graphs import given_values, log_likelihoods
 from .fit_functions import NotForFits, fit_functions
 
 
@@ -75,17 +75,10 @@ def _data_of(model):
 def _likelihood_function(model, observed):
     """From the values of the free variables, as they are recorded, and all data to the log likelihood of each
     observation."""
-    (term,) = model.logp([observed], sum=False)
-    inputs = [v.type() for v in model.free_RVs]
-    known = dict(zip(model.free_RVs, inputs, strict=True))
-    unconstrained = {}
-    for variable, given in known.items():
-        transform = model.rvs_to_transforms.get(variable)
-        value = given if transform is None else transform.forward(given, *variable.owner.inputs)
-        (unconstrained[model.rvs_to_values[variable]],) = clone_replace([value], known)  # limits may be variables too
-    (term,) = clone_replace([term], unconstrained)
+    given = given_values(model)
+    (term,) = log_likelihoods(model, [observed], given)
     data = _data_of(model)
     shared = [v.type() for v in data]
     return pytensor.function(
-        [*inputs, *shared], term, givens=[*zip(data, shared, strict=True)], mode=MODE, on_unused_input="ignore"
+        [*given.values(), *shared], term, givens=[*zip(data, shared, strict=True)], mode=MODE, on_unused_input="ignore"
     )

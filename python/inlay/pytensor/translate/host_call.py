@@ -18,7 +18,7 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
 from pytensor.tensor.elemwise import Elemwise
 
-from ... import errors
+from ... import _inlay, errors
 from ..traces import source_line
 from . import random, scan
 from .calls import call_node
@@ -83,7 +83,8 @@ class HostCall:
         ]
         self._destroyed = [i for inputs in getattr(node.op, "destroy_map", {}).values() for i in inputs]
         self._outputs = [_Output(x, node.op, i) for i, x in enumerate(node.outputs)]
-        self.draw = random.native(node, self.variables, in_place)  # is asked before this is called
+        self.drawn = random.arguments_of_draw(node, self.variables, in_place)
+        self.draw = None if self.drawn is None else _inlay.draw(*self.drawn)  # is asked before this is called
         self._in_place, self._found = in_place, found
         self._run = None
         self._rows = None

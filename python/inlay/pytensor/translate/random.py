@@ -20,7 +20,6 @@ from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
-from ... import _inlay
 from .calls import call_function
 
 _OWN = "pytensor.tensor.random.basic"  # whose ops' Python code is known
@@ -61,14 +60,15 @@ def drawable_value(t, var):
     return call_function(t, _COPY, [t.value(var)], [("opaque", ())], "copy of a generator")[0]
 
 
-def native(node, variables, in_place):
-    """What draws `node` without Python code, from the values of `variables`; None where its own code has to."""
+def arguments_of_draw(node, variables, in_place):
+    """Of `_inlay.draw`, for what draws `node` without Python code, from the values of `variables`; None where its own code
+    has to."""
     op = node.op
     generator, size, *parameters = node.inputs if isinstance(op, RandomVariable) else [None, None]
     dtype = _DRAWN.get(node.outputs[1].type.dtype) if type(op).__module__ == _OWN else None
     if dtype is None or generator not in variables or not _are_taken(op.name, parameters):
         return None
-    return _inlay.draw(
+    return (
         op.name,
         variables.index(generator),
         None if isinstance(size.type, NoneTypeT) else _part(size, variables),

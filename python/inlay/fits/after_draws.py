@@ -1,0 +1,62 @@
+"""What is computed from draws once they are there: what the model predicts, and the log likelihood of observations."""
+
+import pickle
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .. import _inlay
+from .functions import Part
+
+
+class Draw:
+    """A host function that draws a random variable without Python code, for a process without PyTensor."""
+
+    def __init__(self, *arguments):
+        self._arguments, self.draw = arguments, _inlay.draw(*arguments)
+        if self.draw is None:
+            raise NotImplementedError(f"this version of NumPy has no sampling function for {arguments[0]}")
+
+    def __reduce__(self):
+        return Draw, self._arguments
+
+
+@dataclass(frozen=True)
+class AfterDraws:
+    """A compiled function, from the values of one draw to `variables`, with the next states of its generators after them.
+
+    The slots of the part: ("draw", name), ("data", number) or ("generator", number).
+    """
+
+    part: Part
+    variables: list
+
+    @cached_property
+    def _function(self):
+        return self.part.program().function()
+
+    def of(self, draws, arrays, seed):
+        """Arrays (chain, draw, ...) by name, of draws by name and arrays of data by number. Each chain has generators of
+        its own."""
+        chains = [self._of_chain({name: x[c] for name, x in draws.items()}, arrays, (seed, c)) for c in range(_num_chains(draws))]
+        return {v.name: np.stack(values) for v, values in zip(self.variables, zip(*chains, strict=True), strict=True)}
+
+    def _of_chain(self, draws, arrays, seed):
+        seeds = np.random.SeedSequence(seed).spawn(sum(kind == "generator" for kind, _ in self.part.slots))
+        generators = [np.random.default_rng(seed) for seed in seeds]
+        rows = []
+        for i in range(len(next(iter(draws.values())))):
+            sources = {"draw": {name: x[i] for name, x in draws.items()}, "data": arrays, "generator": generators}
+            made = self._function(*(sources[kind][key] for kind, key in self.part.slots))
+            made = made if isinstance(made, tuple) else (made,)  # of a single result
+            rows.append(made[: len(self.variables)])
+            generators = made[len(self.variables) :]
+        return [np.stack(values) for values in zip(*rows, strict=True)]
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_function"}
+
+
+def _num_chains(draws):
+    return len(next(iter(draws.values())))
