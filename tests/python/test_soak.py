@@ -1,11 +1,13 @@
 """A thousand calls of one function, over the constructs that own memory: none may leave anything behind."""
 
 import gc
+import itertools
 import sys
 
 import inlay
 import inlay.pytensor
 import numpy as np
+import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
@@ -229,5 +231,25 @@ def test_arguments_that_are_refused_leave_nothing():
         for wrong in ((LONG, LONG[1:]), (LONG,), (LONG, "text"), (LONG, LONG.astype("float32"))):
             with pytest.raises((TypeError, ValueError)):
                 fn(*wrong)
+
+    assert_leaves_nothing(call)
+
+
+def test_fits_leave_nothing():
+    """A thousand fits in a worker: those of an odd number fail."""
+    pytest.importorskip("nutpie")
+    from inlay.fits.fit import Work, fit
+    from inlay.pymc.fit_functions import fit_functions
+
+    with pm.Model() as model:
+        y = pm.Data("y", np.zeros(3))
+        pm.Normal("likelihood", pm.Normal("mu", 0, 10), 1, observed=y)
+    settings = {"num_draws": 5, "num_tune": 5, "num_chains": 1}
+    work = Work(fit_functions(model, after=["predicted"]), 1, settings, ("mean",), (), ("mu",))
+    data, numbers = [{"y": np.arange(20.0)}, {"y": np.full(3, np.nan)}], itertools.count()
+
+    def call():
+        number = next(numbers)
+        assert bool(fit(work, number, data[number % 2]).reason) == number % 2
 
     assert_leaves_nothing(call)

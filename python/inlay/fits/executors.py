@@ -113,8 +113,9 @@ class _Noted:
 
 
 def _of_maker(make, tasks):
-    """Of executors that `make` makes: another one after a worker was lost. What was in flight then is done one by one,
-    so that a fit which kills its worker is found, and is a row with that reason."""
+    """Of executors that `make` makes: another one after a worker was lost. What was in flight then is done task by task,
+    and what loses a worker again fit by fit, so that a fit which kills its worker is found, and is a row with that
+    reason."""
     while True:
         noted = _Noted(tasks)
         try:
@@ -125,12 +126,17 @@ def _of_maker(make, tasks):
                 return
         except WorkersLost:
             suspects = list(noted.open.values())
-        for task in itertools.chain.from_iterable(task.singles() for task in suspects):
-            yield task, _alone(make, task)
+        for task in suspects:
+            outcome = _alone(make, task, 1)
+            if isinstance(outcome, WorkersLost):
+                yield from ((single, _alone(make, single, MOST_LOSSES)) for single in task.singles())
+            else:
+                yield task, outcome
 
 
-def _alone(make, task):
-    for _ in range(MOST_LOSSES):
+def _alone(make, task, attempts):
+    """Its outcome; a WorkersLost where each attempt lost its worker."""
+    for _ in range(attempts):
         try:
             with make() as executor:
                 return next(outcome for _, outcome in _of_futures(executor, iter([task])))
