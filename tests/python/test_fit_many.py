@@ -446,7 +446,7 @@ def test_wrong_arguments(options, error, text):
 def test_what_the_line_says():
     from types import SimpleNamespace
 
-    state = SimpleNamespace(rows=dict.fromkeys(range(30)), taken_from_kept=10, total=100, begin=0.0, divergences=3)
+    state = SimpleNamespace(done=30, taken_from_kept=10, total=100, begin=0.0, divergences=3)
     assert progress_text(state, 10.0) == "30 of 100 fits, 2 a second, 35 s left, 3 divergences"
     state.total, state.divergences = None, 0
     assert progress_text(state, 10.0) == "30 fits, 2 a second"

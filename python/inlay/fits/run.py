@@ -1,4 +1,4 @@
-"""Hands out the fits, and gathers their rows."""
+"""Hands out the fits, and passes on their rows as they come."""
 
 import contextlib
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import progress
 from . import executors, tasks
-from .fit import NOT_DONE, Row
+from .fit import Row
 
 # So long a task should take, in seconds: many times what handing it out costs, and little to lose.
 _SECONDS_OF_TASK = 0.2
@@ -18,21 +18,20 @@ _LARGEST_BATCH = 64
 _LARGEST_SHARE = 1 / 16
 
 
-def run(work, datasets, executor=None, kept=None, show=True, total=None):
-    """The rows of all fits by number, and the exception that ended it early, or None.
+def run(work, datasets, put, executor=None, kept=None, show=True, total=None):
+    """How many rows there would be, and the exception that ended it early, or None.
 
-    `datasets`: an iterator over the data sets. `kept`: where finished fits are kept, or None.
+    `datasets`: an iterator over the data sets. `put`: takes each Row, in the order in which they come. `kept`: where
+    finished fits are kept, or None.
     """
-    state = _Run(work, datasets, kept, total)
+    state = _Run(work, datasets, put, kept, total)
     ended = None
     with state.ticket_for(executor), _Line(state, show) as line:
         try:
             _gather(state, executor, line)
         except BaseException as error:  # noqa: BLE001  (told to the caller, with what is done)
             ended = error
-    for number in range(max(state.drawn, total or 0)):
-        state.rows.setdefault(number, Row(number, NOT_DONE))
-    return [state.rows[number] for number in sorted(state.rows)], ended
+    return max(state.drawn, total or 0), ended
 
 
 def _gather(state, executor, line):
@@ -51,15 +50,14 @@ def _gather(state, executor, line):
 class _Run:
     """An iterator over tasks, which may go on after its end: a task that comes back is handed out again."""
 
-    def __init__(self, work, datasets, kept, total):
+    def __init__(self, work, datasets, put, kept, total):
         self.work, self.kept, self.total = work, kept, total
-        self.rows, self.drawn, self.divergences = {}, 0, 0
+        self.done, self.drawn, self.divergences = 0, 0, 0
         self.begin, self.taken_from_kept = time.monotonic(), 0
         self.stop = threading.Event()
-        self._datasets = iter(datasets)
+        self._datasets, self._put = iter(datasets), put
         self._again, self._batch_size, self._ticket = [], 1, None
         self._keys = {}  # of fits in flight
-        self._layouts = {}  # each once, however many fits have it
 
     @contextlib.contextmanager
     def ticket_for(self, executor):
@@ -129,10 +127,9 @@ class _Run:
 
     def _note(self, row):
         self._keys.pop(row.number, None)
-        layout, data = row.packed
-        row.packed = self._layouts.setdefault(layout, layout), data
-        self.rows[row.number] = row
+        self.done += 1
         self.divergences += row.divergences
+        self._put(row)
 
 
 def _is_here(executor):
@@ -169,7 +166,7 @@ class _Line:
 
 
 def text_of(state, now):
-    done = len(state.rows)
+    done = state.done
     fitted, seconds = done - state.taken_from_kept, now - state.begin
     of = f" of {state.total}" if state.total is not None else ""
     parts = [f"{done}{of} fits"]

@@ -1,4 +1,4 @@
-"""The rows of all fits as one xarray.Dataset."""
+"""The rows of fits as columns: names, dims, coords, how sizes that differ are filled; and as one xarray.Dataset."""
 
 import numpy as np
 
@@ -11,11 +11,16 @@ COLUMNS = ("divergences", "failed", "reason", "seconds")
 def refuse_columns(work):
     """Errors: ValueError where a result would have the name of a column, or two have one name."""
     taken = {DATASET, "chain", "draw", "quantile", *COLUMNS}
-    summarized = [summaries.label(v.name, name) for name in work.summaries for v in work.functions.summarized(name)]
-    for name in [*summarized, *work.keep, *(reduction.name for reduction in work.reductions)]:
+    for name in names_of_results(work):
         if name in taken:
             raise ValueError(f"two results would be named {name}: name that of reduce= otherwise, by a dict")
         taken.add(name)
+
+
+def names_of_results(work):
+    """All that a row may have beside its columns."""
+    summarized = [summaries.label(v.name, name) for name in work.summaries for v in work.functions.summarized(name)]
+    return [*summarized, *work.keep, *(reduction.name for reduction in work.reductions)]
 
 
 def table(work, rows, labels=None):
@@ -26,44 +31,57 @@ def table(work, rows, labels=None):
     """
     import xarray
 
-    _refuse_other_ranks(rows)
-    columns = {
+    ranks = {}
+    for row in rows:
+        refuse_another_rank(row, ranks)
+    variables = {name: ((DATASET,), column) for name, column in columns_of(rows).items()}
+    sizes, varying = {DATASET: len(rows)}, set()
+    for name, dims in dims_of(work, rows).items():
+        arrays = [row.values().get(name) for row in rows]
+        shape, is_padded = extent(arrays)
+        dims = [named_dim(d, size, name, i, sizes) for i, (d, size) in enumerate(zip(dims, shape, strict=True))]
+        varying.update(d for d, padded in zip(dims, is_padded, strict=True) if padded)
+        variables[name] = ((DATASET, *dims), joined(arrays, shape, _dtype(arrays, any(is_padded))))
+    coords = {DATASET: np.arange(len(rows)) if labels is None else as_labels(labels)}
+    return xarray.Dataset(variables, coords | coords_of(work, sizes, varying), attributes(work))
+
+
+def columns_of(rows):
+    """Of all rows what each has, by the names of COLUMNS."""
+    return {
         "divergences": np.array([row.divergences for row in rows], np.int64),
         "failed": np.array([bool(row.reason) for row in rows], bool),
         "reason": np.array([row.reason for row in rows], object),
         "seconds": np.array([row.seconds for row in rows], np.float64),
     }
-    variables = {name: ((DATASET,), column) for name, column in columns.items()}
-    coords = {DATASET: np.arange(len(rows)) if labels is None else _labels(labels)}
-    sizes, varying = {DATASET: len(rows)}, set()
-    for name, dims in _dims(work, rows).items():
-        arrays = [row.values().get(name) for row in rows]
-        joined, is_padded = _joined(arrays)
-        dims = [_dim(d, size, name, i, sizes) for i, (d, size) in enumerate(zip(dims, joined.shape[1:], strict=True))]
-        varying.update(d for d, padded in zip(dims, is_padded, strict=True) if padded)
-        variables[name] = ((DATASET, *dims), joined)
+
+
+def refuse_another_rank(row, ranks):
+    """A function of the user's may give a number for one fit and a vector for another: the later row has failed.
+
+    `ranks`: of the rows before, by name; grows.
+    """
+    for name, _, shape in row.packed[0]:
+        known = ranks.setdefault(name, len(shape))
+        if len(shape) != known:
+            row.reason = f"{name} has {len(shape)} dimensions, and {known} in an earlier fit"
+            row.packed = ((), b"")
+            break
+
+
+def coords_of(work, sizes, varying):
+    """Of the dims with these sizes: of those that are as long in all fits, `varying` has the others."""
+    coords = {}
     for dim, size in sizes.items():
         known = work.functions.coords.get(dim)
         if dim == "quantile":
             coords[dim] = list(summaries.QUANTILES)
-        elif known is not None and len(known) == size and dim not in varying and dim not in coords:
+        elif known is not None and len(known) == size and dim not in varying and dim != DATASET:
             coords[dim] = known
-    return xarray.Dataset(variables, coords, _attributes(work))
+    return coords
 
 
-def _refuse_other_ranks(rows):
-    """A function of the user's may give a number for one fit and a vector for another: the later row has failed."""
-    ranks = {}
-    for row in rows:
-        for name, _, shape in row.packed[0]:
-            known = ranks.setdefault(name, len(shape))
-            if len(shape) != known:
-                row.reason = f"{name} has {len(shape)} dimensions, and {known} in an earlier fit"
-                row.packed = ((), b"")
-                break
-
-
-def _attributes(work):
+def attributes(work):
     settings = work.settings
     return {
         "seed": str(work.seed),
@@ -73,7 +91,8 @@ def _attributes(work):
     }
 
 
-def _labels(labels):
+def as_labels(labels):
+    """One array of them: of objects, where NumPy has no other."""
     out = np.empty(len(labels), object)
     out[:] = labels
     try:
@@ -83,8 +102,8 @@ def _labels(labels):
     return plain if plain.ndim == 1 else out
 
 
-def _dims(work, rows):
-    """Of each value that some row has, by name."""
+def dims_of(work, rows):
+    """Of each value that some row has, by name; None for those that only a function of the user's has."""
     known = {}
     for variable in work.functions.results():
         known[variable.name] = ("chain", "draw", *variable.dims)
@@ -98,26 +117,36 @@ def _dims(work, rows):
     return {name: [None] * len(shapes[name]) if name in reduced else known[name] for name in names}
 
 
-def _dim(dim, size, name, axis, sizes):
-    """A dim of this size: the one that was asked for, unless it has another size already."""
+def named_dim(dim, size, name, axis, sizes):
+    """A dim of this size: the one that was asked for, unless it has another size already. It is added to `sizes`."""
     if dim is None or sizes.get(dim, size) != size:
-        dim = f"{name}_dim_{axis}"
+        dim = own_dim(name, axis)
     sizes[dim] = size
     return dim
 
 
-def _joined(arrays):
-    """All arrays, one after the other, and for each of their axes whether some are shorter along it than others."""
-    present = [array for array in arrays if array is not None]
-    shapes = np.array([array.shape for array in present], np.int64).reshape(len(present), -1)
-    shape = tuple(map(int, shapes.max(axis=0)))
-    is_padded = [bool(x) for x in (shapes != shapes.max(axis=0)).any(axis=0)]
-    dtype = np.result_type(*{array.dtype for array in present})
-    if len(present) < len(arrays) or any(is_padded):
-        dtype = np.result_type(dtype, np.float64)
-    joined = np.zeros((len(arrays), *shape), dtype)
-    joined[...] = np.nan if dtype.kind == "f" else 0
+def own_dim(name, axis):
+    return f"{name}_dim_{axis}"
+
+
+def extent(arrays):
+    """The shape that holds each of the arrays, and for each axis whether some are shorter along it. None: no array."""
+    shapes = [array.shape for array in arrays if array is not None]
+    shapes = np.array(shapes, np.int64).reshape(len(shapes), -1)
+    longest = shapes.max(axis=0)
+    return tuple(map(int, longest)), [bool(x) for x in (shapes != longest).any(axis=0)]
+
+
+def _dtype(arrays, is_padded):
+    dtype = np.result_type(*{array.dtype for array in arrays if array is not None})
+    return np.result_type(dtype, np.float64) if is_padded or any(array is None for array in arrays) else dtype
+
+
+def joined(arrays, shape, dtype):
+    """All arrays, one after the other, each filled with NaN up to the shape."""
+    out = np.zeros((len(arrays), *shape), dtype)
+    out[...] = np.nan if out.dtype.kind == "f" else 0
     for i, array in enumerate(arrays):
         if array is not None:
-            joined[(i, *map(slice, array.shape))] = array
-    return joined, is_padded
+            out[(i, *map(slice, array.shape))] = array
+    return out

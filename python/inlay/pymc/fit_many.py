@@ -5,14 +5,16 @@ import secrets
 from numbers import Integral
 
 from ..choices import a_kind
+from ..fits.all_rows import AllRows
 from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
 from ..fits.fit import Function, Work
 from ..fits.kept import Kept
 from ..fits.nutpie_core import settings_of
 from ..fits.run import run
+from ..fits.stream import Stream, refuse_path
 from ..fits.summaries import SUMMARIES
-from ..fits.table import refuse_columns, table
+from ..fits.table import refuse_columns
 
 
 class FitsEnded(RuntimeError):
@@ -37,6 +39,7 @@ def fit_many(
     keep=None,
     predictive=None,
     resume=None,
+    to=None,
     progress=True,
     var_names=None,
     nuts_sampler_kwargs=None,
@@ -70,11 +73,17 @@ def fit_many(
     `resume`: a folder. Each finished fit is kept there, and taken from there by a later call with the same model,
     settings and data set.
 
+    `to`: a path that ends in .parquet or .zarr, where there is nothing yet. Fits are written there as they come, and
+    are not kept in memory. The store is returned, open: of .zarr the xarray.Dataset, which reads from it; of .parquet, a
+    folder of files, the pyarrow.dataset.Dataset. There the column `dataset` is the data set's number and `label` its
+    label; arrays are lists; rows stand in any order, and what was not done has none.
+
     A fit that fails is a row with `failed` and `reason`; Ctrl-C returns what is done, with the rest as "not done".
 
     Errors: NotImplementedError for discrete variables, a log density in float32 or with random draws; ImportError
-    without nutpie; TypeError and ValueError for wrong arguments; FitsEnded, which has what is done, when workers were
-    lost that nobody makes anew, when an iterator over data sets fails, or where `resume` cannot be written.
+    without nutpie, pyarrow or zarr; TypeError and ValueError for wrong arguments; FileExistsError and FileNotFoundError
+    where `to` is, or its folder is not; FitsEnded, which has what is done, when workers were lost that nobody makes
+    anew, when an iterator over data sets fails, or where `resume` or `to` cannot be written.
 
     >>> fits = inlay.pymc.fit_many(model, [{"y": y} for y in series])
     >>> fits["slope_mean"].values
@@ -84,6 +93,8 @@ def fit_many(
     if not model.free_RVs:
         raise ValueError("fit_many: the model has no free variables: there is nothing to sample")
     refuse_others(executor)
+    if to is not None:
+        refuse_path(to)
     settings = settings_for(nuts_sampler_kwargs, draws, tune, chains)
     from .fit_functions import data_names, fit_functions, observations
 
@@ -98,16 +109,23 @@ def fit_many(
     work = Work(functions, seed, settings, names, reductions, tuple(keep), predict_at)
     refuse_columns(work)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
-        rows, ended = run(work, data.iterator, executor, kept, progress, data.total)
-    labels = data.labels
-    if labels is not None and len(labels) < len(rows):
-        labels = [*labels, *(None for _ in range(len(rows) - len(labels)))]
-    fits = table(work, rows, labels)
+        rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)
+        count, ended = run(work, data.iterator, rows.put, executor, kept, progress, data.total)
+        ended = _finished(rows, count, ended)
+    fits = rows.opened()
     if ended is None or isinstance(ended, KeyboardInterrupt):
         return fits
-    done = sum(row.reason == "" for row in rows)
     said = f"{type(ended).__name__}: {ended}"
-    raise FitsEnded(f"the fits ended early, {done} are done (`fits` of this error): {said}", fits) from ended
+    raise FitsEnded(f"the fits ended early, {rows.done} are done (`fits` of this error): {said}", fits) from ended
+
+
+def _finished(rows, count, ended):
+    """What ended the fits early, if it was not their last write."""
+    try:
+        rows.finish(count)
+    except Exception as error:  # noqa: BLE001  (told to the caller, with what is done)
+        return error if ended is None or isinstance(ended, KeyboardInterrupt) else ended
+    return ended
 
 
 def _refuse_counts(**counts):

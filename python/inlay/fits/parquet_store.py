@@ -1,0 +1,136 @@
+"""Rows as a folder of Parquet files.
+
+A Parquet file is read from its end, so a file that a kill left open would be lost. Here each file is whole: it is
+written beside the folder and then moved into it. The last one is replaced until it is full, so that there are few of them.
+
+All files have one schema, since readers take that of the first: where a later row has a result that no row had before,
+or one of another dtype, the earlier files are written again.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+
+from .stream import MOST_BYTES, MOST_ROWS, text
+from .table import COLUMNS, DATASET, attributes, columns_of, dims_of, names_of_results, own_dim
+
+LABEL = "label"
+
+_TYPES = {"divergences": pa.int64(), "failed": pa.bool_(), "reason": pa.string(), "seconds": pa.float64()}
+
+
+class ParquetStore:
+    def __init__(self, path, work, labels):
+        if labels is not None and LABEL in names_of_results(work):
+            raise ValueError(f"to: a result is named {LABEL}, as is the column of the data sets' labels")
+        self._path, self._work, self._labels = path, work, labels
+        self._results = {}  # by name: the dtype of a result, and its dims
+        self._number, self._rows = 0, []  # of the last file
+        os.mkdir(path)
+        try:
+            self._replace(0, self._table([], {}))  # so that there is something to read from the beginning
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+
+    def write(self, rows):
+        rows = sorted([*self._rows, *rows], key=lambda row: row.number)
+        results = self._results_with(rows)
+        if results != self._results:
+            schema = self._schema(results)
+            for number in range(self._number):
+                self._replace(number, _with_schema(pq.ParquetFile(self._file(number)).read(), schema))
+            self._results = results
+        self._replace(self._number, self._table(rows, results))
+        if len(rows) >= MOST_ROWS or sum(len(row.packed[1]) for row in rows) >= MOST_BYTES:
+            self._number, rows = self._number + 1, []
+        self._rows = rows
+
+    def finish(self, count):
+        """Rows that did not come are not there."""
+
+    def opened(self):
+        return pyarrow.dataset.dataset(self._path, format="parquet")
+
+    def _results_with(self, rows):
+        results = dict(self._results)
+        for name, dims in dims_of(self._work, rows).items():
+            known = [results[name][0]] if name in results else []
+            dtypes = {array.dtype for row in rows if (array := row.values().get(name)) is not None}
+            dims = tuple(dim if dim is not None else own_dim(name, i) for i, dim in enumerate(dims))
+            results[name] = _arrow_has(np.result_type(*known, *dtypes)), dims
+        return results
+
+    def _schema(self, results):
+        fields = [pa.field(DATASET, pa.int64())]
+        if self._labels is not None:
+            fields.append(pa.field(LABEL, pa.string()))
+        fields += [pa.field(name, _TYPES[name]) for name in COLUMNS]
+        for name, (dtype, dims) in results.items():
+            nested = reduce(lambda inner, _: pa.list_(inner), dims, pa.from_numpy_dtype(dtype))
+            fields.append(pa.field(name, nested, metadata={"dims": json.dumps(dims)}))
+        return pa.schema(fields, {name: str(value) for name, value in attributes(self._work).items()})
+
+    def _table(self, rows, results):
+        schema = self._schema(results)
+        numbers = [row.number for row in rows]
+        columns = {DATASET: numbers, **columns_of(rows)}
+        if self._labels is not None:
+            columns[LABEL] = [text(self._labels[number]) for number in numbers]
+        for name, (dtype, dims) in results.items():
+            columns[name] = _nested([row.values().get(name) for row in rows], dtype, len(dims))
+        return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema)
+
+    def _file(self, number):
+        return self._path / f"part-{number:05}.parquet"
+
+    def _replace(self, number, table):
+        beside = self._path.with_name(self._path.name + ".part")  # readers of a folder read all that is in it
+        try:
+            pq.write_table(table, beside)
+            os.replace(beside, self._file(number))
+        except BaseException:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise
+
+
+def _arrow_has(dtype):
+    return np.dtype(np.float64) if dtype.kind == "f" and dtype.itemsize > 8 else dtype
+
+
+def _nested(arrays, dtype, ndim):
+    """A column of numbers, or of lists of lists, as deep as the arrays have dims; null where there is none."""
+    is_missing = np.array([array is None for array in arrays], bool)
+    present = [array for array in arrays if array is not None]
+    flat = np.concatenate([np.zeros(0, dtype), *(array.ravel() for array in present)], dtype=dtype, casting="unsafe")
+    if ndim == 0:
+        values = np.zeros(len(arrays), dtype)
+        values[~is_missing] = flat
+        return pa.array(values, mask=is_missing)
+    values = pa.array(flat)
+    for axis in reversed(range(1, ndim)):
+        lengths = [np.full(int(np.prod(array.shape[:axis])), array.shape[axis]) for array in present]
+        values = pa.ListArray.from_arrays(_offsets(np.concatenate([np.zeros(0, int), *lengths])), values)
+    lengths = np.array([0 if array is None else array.shape[0] for array in arrays], int)
+    return pa.ListArray.from_arrays(_offsets(lengths), values, mask=pa.array(is_missing))
+
+
+def _offsets(lengths):
+    return pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+
+
+def _with_schema(table, schema):
+    def column(field):
+        if field.name not in table.column_names:
+            return pa.nulls(len(table), field.type)
+        return table[field.name].cast(field.type, safe=False)  # integers become floats, as where NumPy joins them
+
+    return pa.table([column(field) for field in schema], schema)

@@ -1,0 +1,163 @@
+"""Rows as a Zarr group, which xarray opens: an array for each column and each result, with the dim `dataset` first.
+
+The arrays grow as rows come, one after the other. What makes a row readable is one write, that of the group's
+consolidated metadata, which has the shapes of all of them; and of a row that stands before others `failed` is written
+last. So what a kill leaves is whole. Results are float64, since NaN stands for what is not there.
+"""
+
+import os
+import shutil
+import warnings
+
+import numpy as np
+import zarr
+
+from .fit import NOT_DONE
+from .stream import MOST_BYTES, text
+from .table import (
+    DATASET,
+    as_labels,
+    attributes,
+    columns_of,
+    coords_of,
+    dims_of,
+    extent,
+    joined,
+    named_dim,
+    names_of_results,
+)
+
+_CHUNK_ROWS = 4096
+_CHUNK_BYTES = 4 << 20
+
+# Of each column the dtype, and what it has of a fit that is not done. In the order in which they are written.
+_COLUMNS = {
+    "divergences": ("int64", 0),
+    "seconds": ("float64", 0.0),
+    "reason": ("string", NOT_DONE),
+    "failed": ("bool", True),
+}
+
+
+class ZarrStore:
+    def __init__(self, path, work, labels):
+        for name in names_of_results(work):
+            if "/" in name:
+                raise ValueError(f"to: a result is named {name}, and an array in a Zarr group has no / in its name")
+        self._path, self._work, self._labels = path, work, labels
+        self._arrays, self._dims = {}, {}
+        self._sizes, self._varying = {DATASET: 0}, set()
+        os.mkdir(path)
+        try:
+            self._group = zarr.open_group(path, mode="a", zarr_format=3, attributes=attributes(work))
+            self._make(DATASET, (), *(("int64", 0) if labels is None else ("string", "")))
+            for name, (dtype, missing) in _COLUMNS.items():
+                self._make(name, (), dtype, missing)
+            self._commit()
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+
+    def write(self, rows):
+        numbers = np.array([row.number for row in rows])
+        results = {name: [row.values().get(name) for row in rows] for name in self._know(rows)}
+        begin = self._sizes[DATASET]
+        self._sizes[DATASET] = max(begin, int(numbers.max()) + 1)
+        self._resize()
+        self._number(begin)
+        for name, arrays in results.items():
+            self._put(name, numbers, arrays)
+        columns = columns_of(rows)
+        for name in _COLUMNS:
+            self._arrays[name].oindex[numbers] = columns[name]
+        self._commit()
+
+    def finish(self, count):
+        begin = self._sizes[DATASET]
+        self._sizes[DATASET] = max(begin, count)
+        self._resize()
+        self._number(begin)
+        self._write_coords()
+        self._commit()
+
+    def opened(self):
+        import xarray
+
+        return xarray.open_zarr(self._path, chunks=None)
+
+    def _know(self, rows):
+        """Takes note of the dims and sizes of the rows' results, makes arrays of new ones, and returns their names."""
+        known = dims_of(self._work, rows)
+        for name, dims in known.items():
+            shape, is_padded = extent([row.values().get(name) for row in rows])
+            if name not in self._dims:
+                pairs = enumerate(zip(dims, shape, strict=True))
+                self._dims[name] = [named_dim(dim, size, name, i, self._sizes) for i, (dim, size) in pairs]
+                self._make(name, shape, "float64", np.nan)
+            for dim, size, padded in zip(self._dims[name], shape, is_padded, strict=True):
+                if padded or size != self._sizes[dim]:
+                    self._varying.add(dim)
+                self._sizes[dim] = max(self._sizes[dim], size)
+        return list(known)
+
+    def _make(self, name, shape, dtype, missing):
+        size_bytes = 8 * max(1, int(np.prod(shape)))
+        rows = min(_CHUNK_ROWS, max(1, _CHUNK_BYTES // size_bytes))
+        self._arrays[name] = self._group.create_array(
+            name,
+            shape=(self._sizes[DATASET], *shape),
+            chunks=(rows, *(max(1, size) for size in shape)),
+            dtype=dtype,
+            fill_value=missing,
+            dimension_names=[DATASET, *self._dims.get(name, ())],
+        )
+
+    def _resize(self):
+        for name, array in self._arrays.items():
+            shape = tuple(self._sizes[dim] for dim in (DATASET, *self._dims.get(name, ())))
+            if array.shape != shape:
+                array.resize(shape)
+
+    def _number(self, begin):
+        """The data sets from `begin` on. Those that were not drawn have no label."""
+        end = self._sizes[DATASET]
+        if self._labels is None:
+            self._arrays[DATASET][begin:end] = np.arange(begin, end)
+            return
+        labels = [text(label) for label in self._labels[begin:end]]
+        self._arrays[DATASET][begin : begin + len(labels)] = np.array(labels, object)
+
+    def _put(self, name, numbers, arrays):
+        """In halves where one long array would make much of many short ones."""
+        here = [i for i, array in enumerate(arrays) if array is not None]
+        numbers, arrays = numbers[here], [arrays[i] for i in here]
+        if not arrays:
+            return
+        shape, _ = extent(arrays)
+        size_bytes = 8 * len(arrays) * int(np.prod(shape))
+        if size_bytes > MOST_BYTES and len(arrays) > 1:
+            half = len(arrays) // 2
+            self._put(name, numbers[:half], arrays[:half])
+            self._put(name, numbers[half:], arrays[half:])
+        elif size_bytes:
+            self._arrays[name].oindex[(numbers, *map(slice, shape))] = joined(arrays, shape, np.float64)
+
+    def _write_coords(self):
+        import xarray
+
+        coords = coords_of(self._work, self._sizes, self._varying)
+        coords = {dim: _writable(values) for dim, values in coords.items() if dim not in self._arrays}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that strings are no part of Zarr 3's core
+            with_attributes = xarray.Dataset(coords=coords, attrs=attributes(self._work))
+            with_attributes.to_zarr(self._path, mode="a", consolidated=False)
+
+    def _commit(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that consolidated metadata are no part of Zarr 3's core
+            zarr.consolidate_metadata(self._group.store)
+
+
+def _writable(labels):
+    labels = as_labels(labels)
+    return labels if labels.dtype.kind in "biufM" else np.array([text(label) for label in labels], object)
