@@ -67,10 +67,11 @@ def cpu_seconds():
 def milliseconds_of_a_fit(draws, tune):
     """Without compiling: of all fits but the first."""
     from inlay.fits.fit import Work, fit
+    from inlay.fits.methods import Nuts
     from inlay.pymc.fit_functions import fit_functions
 
     settings = {"num_draws": draws, "num_tune": tune, "num_chains": 1}
-    work, data = Work(fit_functions(regression()), 1, settings, ("mean", "sd")), series(FITS)
+    work, data = Work(fit_functions(regression()), 1, Nuts(settings), ("mean", "sd")), series(FITS)
     fit(work, 0, data[0])
 
     def once():

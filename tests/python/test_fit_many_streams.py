@@ -14,6 +14,7 @@ import pytest
 import xarray
 from inlay.fits import run, stream
 from inlay.fits.fit import Row
+from inlay.fits.methods import Nuts
 
 pytest.importorskip("nutpie")
 pytest.importorskip("zarr")
@@ -136,7 +137,7 @@ def _work():
     from inlay.fits.fit import Work
     from inlay.pymc.fit_functions import fit_functions
 
-    return Work(fit_functions(mean_model()), 1, {"num_draws": 1, "num_tune": 1, "num_chains": 1})
+    return Work(fit_functions(mean_model()), 1, Nuts({"num_draws": 1, "num_tune": 1, "num_chains": 1}))
 
 
 @STORES

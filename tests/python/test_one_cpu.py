@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pytest
@@ -54,18 +54,20 @@ with contextlib.ExitStack() as stack:
 
 
 def test_threads_begun_within_the_block_run_there_and_others_anywhere():
-    allowed, cpu = os.sched_getaffinity(0), min(os.sched_getaffinity(0))
-    seen = []
-    with one_cpu.on(cpu):
+    allowed, seen = os.sched_getaffinity(0), []
+    with one_cpu.claimed() as cpu, one_cpu.on_claimed():
         thread = threading.Thread(target=lambda: seen.append(os.sched_getaffinity(0)))
         thread.start()
         thread.join()
     assert seen == [{cpu}] and os.sched_getaffinity(0) == allowed
+    with one_cpu.on_claimed():
+        assert os.sched_getaffinity(0) == allowed
 
 
-def test_a_cpu_that_was_taken_away_is_no_error():
+def test_a_cpu_that_was_taken_away_is_no_error(monkeypatch):
     allowed = os.sched_getaffinity(0)
-    with one_cpu.on(10_000):
+    monkeypatch.setattr(one_cpu, "_claim", lambda: (None, 10_000))
+    with one_cpu.claimed(), one_cpu.on_claimed():
         assert os.sched_getaffinity(0) == allowed
 
 
@@ -91,7 +93,14 @@ def test_fits_run_on_a_cpu_of_their_own_and_reductions_anywhere(monkeypatch):
 
     sampled_on = []
     monkeypatch.setattr(inlay.fits.run, "_SECONDS_OF_TASK", 1000.0)
-    monkeypatch.setattr(one_cpu, "on", lambda cpu, on=one_cpu.on: sampled_on.append(cpu) or on(cpu))
+
+    @contextmanager
+    def noted(on_claimed=one_cpu.on_claimed):
+        with on_claimed():
+            sampled_on.append(os.sched_getaffinity(0))
+            yield
+
+    monkeypatch.setattr(one_cpu, "on_claimed", noted)
     with pm.Model() as model:
         y = pm.Data("y", np.zeros(3))
         pm.Normal("observed", pm.Normal("mu", 0, 1), 1, observed=y)
@@ -108,5 +117,5 @@ def test_fits_run_on_a_cpu_of_their_own_and_reductions_anywhere(monkeypatch):
     )
     assert (fits["cpus"] == len(os.sched_getaffinity(0))).all()
     assert len(sampled_on) == 80
-    assert sampled_on[:2] == [None, None]  # tasks of one fit: nobody knows yet how long it takes
-    assert set(sampled_on[2:6]) <= os.sched_getaffinity(0)  # a sixteenth of the others go together
+    assert {len(cpus) for cpus in sampled_on[:2]} == {len(os.sched_getaffinity(0))}  # tasks of one fit: nobody knows yet how long it takes
+    assert {len(cpus) for cpus in sampled_on[2:6]} == {1}  # a sixteenth of the others go together

@@ -239,13 +239,14 @@ def test_fits_leave_nothing():
     """A thousand fits in a worker: those of an odd number fail."""
     pytest.importorskip("nutpie")
     from inlay.fits.fit import Work, fit
+    from inlay.fits.methods import Nuts
     from inlay.pymc.fit_functions import fit_functions
 
     with pm.Model() as model:
         y = pm.Data("y", np.zeros(3))
         pm.Normal("likelihood", pm.Normal("mu", 0, 10), 1, observed=y)
     settings = {"num_draws": 5, "num_tune": 5, "num_chains": 1}
-    work = Work(fit_functions(model, after=["predicted"]), 1, settings, ("mean",), (), ("mu",))
+    work = Work(fit_functions(model, after=["predicted"]), 1, Nuts(settings), ("mean",), (), ("mu",))
     data, numbers = [{"y": np.arange(20.0)}, {"y": np.full(3, np.nan)}], itertools.count()
 
     def call():

@@ -39,7 +39,8 @@ class AfterDraws:
     def of(self, draws, arrays, seed):
         """Arrays (chain, draw, ...) by name, of draws by name and arrays of data by number. Each chain has generators of
         its own."""
-        chains = [self._of_chain({name: x[c] for name, x in draws.items()}, arrays, (seed, c)) for c in range(_num_chains(draws))]
+        num_chains = len(next(iter(draws.values())))
+        chains = [self._of_chain({name: x[c] for name, x in draws.items()}, arrays, (seed, c)) for c in range(num_chains)]
         return {v.name: np.stack(values) for v, values in zip(self.variables, zip(*chains, strict=True), strict=True)}
 
     def _of_chain(self, draws, arrays, seed):
@@ -56,7 +57,3 @@ class AfterDraws:
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name != "_function"}
-
-
-def _num_chains(draws):
-    return len(next(iter(draws.values())))

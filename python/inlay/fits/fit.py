@@ -10,7 +10,8 @@ import numpy as np
 
 from ..files import pickled, unpickled
 from . import sampler, summaries
-from .functions import FitFunctions
+from .functions import ModelOfFits
+from .methods import Map, Nuts
 from .packed import pack, unpack
 
 # Why a row has no results, where the data set is not to blame.
@@ -70,9 +71,9 @@ def _code_of(code):
 class Work:
     """What is the same for all fits."""
 
-    functions: FitFunctions
+    functions: ModelOfFits
     seed: int
-    settings: dict  # of nutpie's sampler
+    method: Nuts | Map  # or another of its kind
     summaries: tuple = ()  # names
     reductions: tuple = ()
     keep: tuple = ()  # names of variables whose draws are kept
@@ -98,11 +99,11 @@ def seed_of(seed, number):
     return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
 
 
-def fit(work, number, given, stop=None, cpu=None):
-    """The Row of a data set, sampled on this CPU. What is wrong with the data set, its sampling or its reductions is a row with a reason."""
+def fit(work, number, given, stop=None):
+    """The Row of a data set. What is wrong with the data set, its sampling or its reductions is a row with a reason."""
     row, begin = Row(number), time.perf_counter()
     try:
-        row.packed = pack(_values(work, row, given, stop, cpu))
+        row.packed = pack(_values(work, row, given, stop))
     except sampler.Stopped:
         row.reason = NOT_DONE
     except (KeyboardInterrupt, SystemExit):
@@ -123,12 +124,12 @@ def _reason(error):
     return f"{type(error).__name__}: {error}"
 
 
-def _values(work, row, given, stop, cpu):
+def _values(work, row, given, stop):
     data, truths = _taken_apart(work.functions, given)
     arrays = work.functions.loaded.data(data)
-    drawn = sampler.sample(work.functions, arrays, seed_of(work.seed, row.number), work.settings, stop, cpu)
+    drawn = work.method.fit(work.functions, arrays, seed_of(work.seed, row.number), stop)
     row.divergences = drawn.divergences
-    if drawn.divergences == work.settings["num_draws"] * work.settings["num_chains"]:
+    if drawn.divergences == work.method.draws * work.method.chains:
         raise _Reason("every draw is a divergence")
     draws, values = _completed(work, row, drawn.values, arrays, given), {}
     for name in work.summaries:

@@ -6,7 +6,7 @@ then one for each of its sizes.
 
 import hashlib
 import pickle
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -41,6 +41,11 @@ class Part:
     def of(cls, program, slots, bound, host_calls):
         return cls(program.save({_SECTION: pickled((bound, host_calls))}), tuple(slots))
 
+    def continue_hash(self, content):
+        file = _inlay.read_function(self.file, "a function of the fits")
+        content.update(file.hash.encode())
+        content.update(repr(self.slots).encode())
+
     def program(self):
         file = _inlay.read_function(self.file, "a function of the fits")
         return program_of(file, *pickle.loads(file.sections[_SECTION]))
@@ -74,6 +79,23 @@ class Data:
         return np.array(array, dtype=dtype, order="C")  # a copy: nobody writes into it while chains read
 
 
+def arrays_of(all_data, given):
+    """The arrays of a data set, by number of the Data. Errors: BadData."""
+    known = {data.name: i for i, data in enumerate(all_data) if data.name is not None}
+    arrays = [data.value for data in all_data]
+    for name in given:
+        if name not in known:
+            raise BadData(f"the model has no data {name}; it has {', '.join(known) or 'none'}")
+        arrays[known[name]] = all_data[known[name]].taken(given[name])
+    sizes = {}
+    for data, array in zip(all_data, arrays, strict=True):
+        for dim, size in zip(data.dims, array.shape, strict=False):
+            name, known = sizes.setdefault(dim, (data.name, size)) if dim is not None else (None, size)
+            if size != known:
+                raise BadData(f"{data.name} has size {size} along {dim}, and {name} has {known}")
+    return arrays
+
+
 @dataclass(frozen=True)
 class Recorded:
     """A variable of a draw."""
@@ -85,21 +107,14 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class FitFunctions:
-    """All that is compiled. Loaded once in a process, and then called from any thread."""
+class ModelOfFits:
+    """What is known of a model, however it is fitted."""
 
-    logp: Part
-    expand: Part
-    start: Part
     data: list
     recorded: list
     coords: dict
-    hidden: tuple = ()  # names of what is recorded for `after` alone
-    after: dict = field(default_factory=dict)  # AfterDraws, by name
-
-    @cached_property
-    def loaded(self):
-        return Loaded(self)
+    hidden: tuple  # names of what is recorded for `after` alone
+    after: dict  # AfterDraws, by name
 
     def results(self):
         """The variables that a fit has draws of."""
@@ -111,21 +126,39 @@ class FitFunctions:
         loglik = self.after["loglik"].variables if "loglik" in self.after else []
         return loglik if summary == "loglik" else [v for v in self.results() if v not in loglik]
 
-    def content(self):
-        """A hash of what draws depend on: the same in every process that compiles the same model on the same CPU."""
+    def hash_of_data(self):
+        """Of what the functions read and give, begun; to be continued with the functions."""
         content = hashlib.sha256()
-        for part in (self.logp, self.expand, self.start, *(after.part for after in self.after.values())):
-            file = _inlay.read_function(part.file, "a function of the fits")
-            content.update(file.hash.encode())
-            content.update(repr(part.slots).encode())
         for data in self.data:
             content.update(repr((data.name, data.value.dtype.str, data.value.shape, data.dims)).encode())
             content.update(data.value.tobytes())
         content.update(repr([(v.name, v.dtype, v.dims) for v in [*self.recorded, *self.results()]]).encode())
-        return content.hexdigest()
+        for after in self.after.values():
+            after.part.continue_hash(content)
+        return content
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name != "loaded"}
+
+
+@dataclass(frozen=True)
+class FitFunctions(ModelOfFits):
+    """All that is compiled. Loaded once in a process, and then called from any thread."""
+
+    logp: Part
+    expand: Part
+    start: Part
+
+    @cached_property
+    def loaded(self):
+        return Loaded(self)
+
+    def content(self):
+        """A hash of what draws depend on: the same in every process that compiles the same model on the same CPU."""
+        content = self.hash_of_data()
+        for part in (self.logp, self.expand, self.start):
+            part.continue_hash(content)
+        return content.hexdigest()
 
 
 class Loaded:
@@ -134,7 +167,7 @@ class Loaded:
     def __init__(self, functions):
         self._functions = functions
         self._programs = {name: getattr(functions, name).program() for name in ("logp", "expand", "start")}
-        self._start = self._programs["start"].function()
+        self._functions_by_name = {}
         self._places, at = [], 0
         for data in functions.data:
             self._places.append(at)
@@ -142,20 +175,7 @@ class Loaded:
         self._length = at
 
     def data(self, given):
-        """The arrays of a data set, by number. Errors: BadData."""
-        known = {data.name: i for i, data in enumerate(self._functions.data) if data.name is not None}
-        arrays = [data.value for data in self._functions.data]
-        for name in given:
-            if name not in known:
-                raise BadData(f"the model has no data {name}; it has {', '.join(known) or 'none'}")
-            arrays[known[name]] = self._functions.data[known[name]].taken(given[name])
-        sizes = {}
-        for data, array in zip(self._functions.data, arrays, strict=True):
-            for dim, size in zip(data.dims, array.shape, strict=False):
-                name, known = sizes.setdefault(dim, (data.name, size)) if dim is not None else (None, size)
-                if size != known:
-                    raise BadData(f"{data.name} has size {size} along {dim}, and {name} has {known}")
-        return arrays
+        return arrays_of(self._functions.data, given)
 
     def record(self, arrays):
         record = np.zeros(self._length + 1, np.int64)
@@ -164,9 +184,17 @@ class Loaded:
             record[at + 1 : at + 1 + array.ndim] = array.shape
         return record
 
+    def call(self, name, point, arrays):
+        """What the function `name` returns, called from Python."""
+        function = self._functions_by_name.get(name)
+        if function is None:
+            function = self._functions_by_name.setdefault(name, self._programs[name].function())
+        slots = getattr(self._functions, name).slots
+        return function(*(point if slot is None else arrays[slot] for slot in slots))
+
     def start(self, arrays):
         """The point where a chain starts, but for its jitter, and the shapes of the recorded variables."""
-        start, sizes = self._start(*arrays)
+        start, sizes = self.call("start", None, arrays)
         shapes, at = [], 0
         for variable in self._functions.recorded:
             shapes.append(tuple(map(int, sizes[at : at + variable.ndim])))

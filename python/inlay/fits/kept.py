@@ -107,7 +107,7 @@ def _work_key(work):
     settings = {
         "functions": work.functions.content(),
         "seed": str(work.seed),
-        "settings": sorted(map(repr, work.settings.items())),
+        "method": repr(work.method),
         "summaries": work.summaries,
         "keep": work.keep,
         "reductions": [reduction.identity for reduction in work.reductions],

@@ -15,6 +15,10 @@ _USED = ("ExpandFunc", "LogpFunc", "ProgressType", "PyMcModel", "PyNutsSettings"
 _importing = threading.Lock()
 
 
+def is_installed():
+    return CORE in sys.modules or importlib.util.find_spec("nutpie") is not None
+
+
 def core():
     """nutpie's extension module, without the package around it, which imports pandas, Numba and ArviZ."""
     if CORE not in sys.modules:

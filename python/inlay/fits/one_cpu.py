@@ -13,6 +13,7 @@ import ctypes
 import os
 import stat
 import tempfile
+import threading
 from pathlib import Path
 
 try:
@@ -23,13 +24,18 @@ except ImportError:  # Windows: fits run where the system has them
 _sched_getcpu = getattr(ctypes.CDLL(None), "sched_getcpu", None) if fcntl is not None else None
 
 
+_of_thread = threading.local()  # `cpu`: what this thread has claimed
+
+
 @contextlib.contextmanager
 def claimed():
     """The number of a CPU that is this thread's within the block; None: there is none to be had."""
     lock, cpu = _claim()
+    _of_thread.cpu = cpu
     try:
         yield cpu
     finally:
+        _of_thread.cpu = None
         if lock is not None:
             with contextlib.suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_UN)  # a child that was forked meanwhile has the file open too
@@ -37,8 +43,9 @@ def claimed():
 
 
 @contextlib.contextmanager
-def on(cpu):
-    """This thread, and those that it starts, run on this CPU within the block; None: on any."""
+def on_claimed():
+    """This thread, and those that it starts, run on the CPU that it has claimed within the block; without one, on any."""
+    cpu = getattr(_of_thread, "cpu", None)
     allowed = None if cpu is None else _moved_to({cpu})
     try:
         yield

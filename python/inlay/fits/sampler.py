@@ -26,13 +26,12 @@ class Draws:
     divergences: int
 
 
-def sample(functions, arrays, seed, settings, stop=None, cpu=None):
+def sample(functions, arrays, seed, settings, stop=None):
     """Draws of the `functions` (a FitFunctions) with these arrays of data. `settings`: those of nutpie's sampler.
-    `cpu`: where to sample; None: anywhere.
 
     Errors: SamplingFailed; Stopped, after the event `stop`.
     """
-    with one_cpu.on(cpu):
+    with one_cpu.on_claimed():
         return _sampled(functions, arrays, seed, settings, stop)
 
 
@@ -62,11 +61,11 @@ def _sampled(functions, arrays, seed, settings, stop):
     return _draws(functions, trace, shapes, settings["num_draws"])
 
 
-_WHAT = {"logp": "the log density", "expand": "what is recorded of a draw"}
+WHAT = {"logp": "the log density", "expand": "what is recorded of a draw"}
 
 
 def _tell(tell, name, error):
-    tell((failure_text(_WHAT[name], error), error))
+    tell((failure_text(WHAT[name], error), error))
 
 
 def _sampler(functions, arrays, start, shapes, seed, settings, on_error):
@@ -112,10 +111,15 @@ def _draws(functions, trace, shapes, num_draws):
     draws, stats = trace.get_arrow_trace()
     values = np.stack([arrow.rows(chain.column("draw"))[-num_draws:] for chain in draws])
     diverging = np.stack([arrow.flags(chain.column("diverging"))[-num_draws:] for chain in stats])
-    by_name, at = {}, 0
+    return Draws(by_name(functions, values, shapes), int(diverging.sum()))
+
+
+def by_name(functions, values, shapes):
+    """Of (chain, draw, value) by the names of what is recorded."""
+    named, at = {}, 0
     for variable, shape in zip(functions.recorded, shapes, strict=True):
         size = int(np.prod(shape))
         part = values[:, :, at : at + size].reshape(*values.shape[:2], *shape)
-        by_name[variable.name] = part.astype(variable.dtype, copy=False)
+        named[variable.name] = part.astype(variable.dtype, copy=False)
         at += size
-    return Draws(by_name, int(diverging.sum()))
+    return named

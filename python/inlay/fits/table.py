@@ -82,12 +82,13 @@ def coords_of(work, sizes, varying):
 
 
 def attributes(work):
-    settings = work.settings
+    method = work.method
     return {
         "seed": str(work.seed),
-        "draws": settings["num_draws"],
-        "tune": settings["num_tune"],
-        "chains": settings["num_chains"],
+        "method": method.name,
+        "draws": method.draws,
+        "tune": method.tune,
+        "chains": method.chains,
     }
 
 

@@ -72,8 +72,8 @@ def do(task):
         return MISSING
     work, stop = found
     # A long fit is alone in its batch: it stays free to leave a CPU that something else takes.
-    with one_cpu.claimed() if len(task.batch) > 1 else contextlib.nullcontext() as cpu:
-        return [fit(work, number, given, stop, cpu) for number, given in task.batch]
+    with one_cpu.claimed() if len(task.batch) > 1 else contextlib.nullcontext():
+        return [fit(work, number, given, stop) for number, given in task.batch]
 
 
 def _found(ticket):

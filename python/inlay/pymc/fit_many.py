@@ -1,8 +1,8 @@
-"""One model fitted to many data sets: compiled once, sampled by nutpie's core on C pointers, here or on any executor."""
+"""One model fitted to many data sets: compiled once, sampled by nutpie's core on C pointers or fitted by another method,
+here or on any executor."""
 
 import contextlib
 import secrets
-from numbers import Integral
 
 from ..choices import a_kind
 from ..fits.all_rows import AllRows
@@ -10,11 +10,11 @@ from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
 from ..fits.fit import Function, Work
 from ..fits.kept import Kept
-from ..fits.nutpie_core import settings_of
 from ..fits.run import run
 from ..fits.stream import Stream, refuse_path
 from ..fits.summaries import SUMMARIES
 from ..fits.table import refuse_columns
+from .methods import method_of
 
 
 class FitsEnded(RuntimeError):
@@ -30,6 +30,7 @@ def fit_many(
     datasets,
     *,
     by=None,
+    method="nuts",
     draws=1000,
     tune=400,
     chains=4,
@@ -43,9 +44,16 @@ def fit_many(
     progress=True,
     var_names=None,
     nuts_sampler_kwargs=None,
+    method_kwargs=None,
 ):
     """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dataset`. The model is compiled
-    once.
+    once, where PyMC does not make the fits.
+
+    `method`: "nuts", by nutpie's core; by PyMC's own samplers where a variable is discrete or nutpie is not installed,
+    which a line of PyMC's log says. "map": the maximum a posteriori of `pymc.find_MAP`, one chain of one draw. "smc":
+    `pymc.sample_smc`, and "advi": `draws` of what `pymc.fit` finds, one chain, both by PyMC in the worker. Of `draws`,
+    `tune` and `chains` a method reads what it has. `method_kwargs`: more settings of "map" (scipy's L-BFGS-B), of "smc"
+    and of "advi", as {"n": 5000}.
 
     `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths, and of observed variables whose values
     are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does not
@@ -61,8 +69,8 @@ def fit_many(
     `dask.distributed.Client`; a `joblib.Parallel`; the module `ray`.
 
     `reduce`: what to make of a fit's draws where they arise: names of summaries ("mean", "sd", "quantiles", "ess",
-    "rhat", "ranks", "loglik") and functions, or a dict of functions by name. A function takes the draws, arrays (chain, draw, ...)
-    by name, and, where it has a second parameter, the data set; it returns a number or an array. None: mean and sd.
+    "rhat", "ranks", "loglik") and functions, or a dict of functions by name. A function takes the draws, arrays
+    (chain, draw, ...) by name, and, where it has a second parameter, the data set; it returns a number or an array. None: mean and sd.
     `keep`: names of variables whose draws are kept too. `var_names`: what a draw records, which is what `reduce` sees;
     None: free variables and deterministics.
 
@@ -80,8 +88,8 @@ def fit_many(
 
     A fit that fails is a row with `failed` and `reason`; Ctrl-C returns what is done, with the rest as "not done".
 
-    Errors: NotImplementedError for discrete variables, a log density in float32 or with random draws; ImportError
-    without nutpie, pyarrow or zarr; TypeError and ValueError for wrong arguments; FileExistsError and FileNotFoundError
+    Errors: NotImplementedError for a log density in float32 or with random draws, and for discrete variables with "map";
+    ImportError without pyarrow or zarr; TypeError and ValueError for wrong arguments; FileExistsError and FileNotFoundError
     where `to` is, or its folder is not; FitsEnded, which has what is done, when workers were lost that nobody makes
     anew, when an iterator over data sets fails, or where `resume` or `to` cannot be written.
 
@@ -95,18 +103,18 @@ def fit_many(
     refuse_others(executor)
     if to is not None:
         refuse_path(to)
-    settings = settings_for(nuts_sampler_kwargs, draws, tune, chains)
-    from .fit_functions import data_names, fit_functions, observations
+    how, functions_of = method_of(model, method, draws, tune, chains, nuts_sampler_kwargs, method_kwargs)
+    from .described import data_names, observations
 
     data = DataSets(datasets, by, data_names(model))
     exchanged = [name for name in data.names_in_first() if name in observations(model)]
     names, reductions = _reductions(reduce)
     keep = [keep] if isinstance(keep, str) else list(keep or ())
-    functions = fit_functions(model, var_names, exchanged, _after(model, names, keep, predictive))
+    functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive))
     _refuse_unknown(keep, functions)
     seed = secrets.randbits(64) if seed is None else seed
     predict_at = Function.of("predictive", predictive) if callable(predictive) else None
-    work = Work(functions, seed, settings, names, reductions, tuple(keep), predict_at)
+    work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at)
     refuse_columns(work)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
         rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)
@@ -126,25 +134,6 @@ def _finished(rows, count, ended):
     except Exception as error:  # noqa: BLE001  (told to the caller, with what is done)
         return error if ended is None or isinstance(ended, KeyboardInterrupt) else ended
     return ended
-
-
-def _refuse_counts(**counts):
-    for name, count in counts.items():
-        if not isinstance(count, Integral) or isinstance(count, bool):
-            raise TypeError(f"{name} is {count!r}, not an integer")
-        if count < 1:
-            raise ValueError(f"{name} is {count}, and has to be at least 1")
-
-
-def settings_for(more, draws, tune, chains):
-    """Of nutpie's sampler. Errors: TypeError, ValueError."""
-    _refuse_counts(draws=draws, tune=tune, chains=chains)
-    settings = {**(more or {}), "num_draws": draws, "num_tune": tune, "num_chains": chains}
-    try:
-        settings_of(0, settings)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"nuts_sampler_kwargs: {error}") from error
-    return settings
 
 
 def _reductions(reduce):

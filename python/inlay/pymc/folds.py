@@ -8,8 +8,9 @@ from pytensor.graph.traversal import ancestors
 from ..fits.fit import seed_of
 from ..fits.sampler import sample
 from ..pytensor import MODE
+from .described import NotForFits
 from .draw_graphs import given_values, log_likelihoods
-from .fit_functions import NotForFits, fit_functions
+from .fit_functions import fit_functions
 
 
 class Folds:

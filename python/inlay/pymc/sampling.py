@@ -92,7 +92,7 @@ def teach_pymc(mcmc):
             except NotForNutpie as error:
                 why_not = str(error)
         if not asked.get("quiet"):
-            _log.info("NUTS is PyMC's own, in Python, and not nutpie: %s", why_not)
+            log_own_nuts(why_not)
         return sample(*args, **(kwargs | {"nuts_sampler": "pymc"}))
 
     _log.addFilter(_wait_for_nutpie)
@@ -102,6 +102,10 @@ def teach_pymc(mcmc):
         module = sys.modules.get(name)
         if getattr(module, "sample", None) is sample:
             module.sample = sample_with_inlay
+
+
+def log_own_nuts(why_not):
+    _log.info("NUTS is PyMC's own, in Python, and not nutpie: %s", why_not)
 
 
 def _wait_for_nutpie(record):

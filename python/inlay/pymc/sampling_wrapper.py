@@ -6,7 +6,7 @@ The model is compiled once, whatever is left out: data are arguments.
 import functools
 import secrets
 
-from .fit_many import settings_for
+from .methods import settings_for
 
 
 def sampling_wrapper(model, idata=None, *, dim=None, draws=1000, tune=1000, chains=4, seed=None, nuts_sampler_kwargs=None):

@@ -1,0 +1,199 @@
+"""Fits that PyMC makes in a worker, in inlay's mode: by its own samplers, by sequential Monte Carlo, by variational
+inference. The model travels as a pickle, and each process has a copy of it, whose data are exchanged."""
+
+import contextlib
+import logging
+import re
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..files import pickled, unpickled
+from ..fits.functions import ModelOfFits, arrays_of
+from ..fits.sampler import Draws, Stopped
+
+# PyTensor is not made for threads, and a process has one copy of a model.
+_one_fit = threading.Lock()
+
+
+@dataclass(frozen=True)
+class PymcModel(ModelOfFits):
+    """A model where FitFunctions would stand."""
+
+    model: bytes
+    observed: tuple  # names of observed variables whose values, constants in the model, are data
+
+    @cached_property
+    def loaded(self):
+        return _Loaded(self)
+
+    def content(self):
+        """A hash of what draws depend on: the same in every process that makes the same model."""
+        content = self.hash_of_data()
+        with _one_fit:
+            _continue_hash(content, self.loaded.model)
+        return content.hexdigest()
+
+
+class _Loaded:
+    """The copy of a process."""
+
+    def __init__(self, described):
+        self._data = described.data
+        self.model = unpickled(described.model)
+        self._observed = {name: _as_data(self.model, name) for name in described.observed}
+
+    def data(self, given):
+        return arrays_of(self._data, given)
+
+    def exchange(self, arrays):
+        for data, array in zip(self._data, arrays, strict=True):
+            if data.name in self._observed:
+                self._observed[data.name].set_value(array)
+                continue
+            sizes = {dim: size for dim, size in zip(data.dims, array.shape, strict=False) if self.model.coords.get(dim)}
+            coords = {dim: range(size) for dim, size in sizes.items() if len(self.model.coords[dim]) != size}
+            self.model.set_data(data.name, array, coords=coords)
+
+
+def _as_data(model, name):
+    """Makes the constant that is observed a shared variable."""
+    from .described import shared_of
+
+    variable = model[name]
+    constant = model.rvs_to_values[variable]
+    shared = shared_of(name, constant)
+    model.rvs_to_values[variable] = shared
+    del model.values_to_rvs[constant]
+    model.values_to_rvs[shared] = variable
+    return shared
+
+
+def _continue_hash(content, model):
+    """By the graphs of a model with their constants: what is drawn from the prior, the log density of each variable,
+    the deterministics. A shared variable counts by its value, but for states of random generators, which a seed
+    replaces."""
+    import pymc
+    import pytensor
+    from pytensor.compile.sharedvalue import SharedVariable
+    from pytensor.graph.basic import Constant
+    from pytensor.graph.traversal import ancestors
+
+    graphs = [*model.basic_RVs, *model.logp(sum=False), *model.unobserved_value_vars]
+    text = re.sub(r" at 0x[0-9A-Fa-f]+", "", pytensor.dprint(graphs, file="str", print_type=True))
+    starts = [(v.name, repr(start)) for v, start in model.rvs_to_initial_values.items()]
+    content.update(f"{pymc.__version__} {pytensor.__version__} {starts} {text}".encode())
+    for variable in ancestors(graphs):
+        is_shared = isinstance(variable, SharedVariable)
+        if is_shared or isinstance(variable, Constant):
+            value = variable.get_value(borrow=True) if is_shared else variable.data
+            if isinstance(value, np.ndarray):
+                content.update(f"{value.dtype.str} {value.shape}".encode() + value.tobytes())
+
+
+def pymc_model(model, var_names=None, exchanged=(), after=()):
+    """Errors: KeyError for a name in `var_names` that is no variable; what pickle raises for a model that it cannot."""
+    from pytensor.compile.sharedvalue import SharedVariable
+
+    from .described import data_in, described, hidden_from, observations, shared_of, variables_of
+    from .draw_graphs import AfterGraphs
+
+    constants, recorded = observations(model), variables_of(model, var_names)
+    instead_of = {constants[name]: shared_of(name, constants[name]) for name in exchanged}
+    shared = [*(v for v in model.data_vars if isinstance(v, SharedVariable)), *instead_of.values()]
+    graphs = AfterGraphs(model, after, instead_of)
+    _, instead = data_in(graphs.outputs(), model)
+    hidden, compiled = hidden_from(model, recorded, after), graphs.compiled(shared, instead)
+    known = described(model, recorded, hidden, shared, exchanged, compiled)
+    return PymcModel(model=pickled(model), observed=tuple(exchanged), **known)
+
+
+@dataclass(frozen=True)
+class ByPymc:
+    """A fit by one of PyMC's functions."""
+
+    name: str
+    draws: int
+    tune: int
+    chains: int
+    settings: bytes  # a pickle: they may have functions
+
+    def fit(self, functions, arrays, seed, stop=None):
+        from ..pytensor import default_mode
+
+        with _one_fit:
+            _refuse_stopped(stop)
+            functions.loaded.exchange(arrays)
+            with functions.loaded.model, default_mode(), _quiet_log():
+                trace = _FITS[self.name](self, unpickled(self.settings), seed, stop)
+        values = {v.name: trace["posterior"][v.name].values.astype(v.dtype, copy=False) for v in functions.recorded}
+        if any(drawn.shape[:2] != (self.chains, self.draws) for drawn in values.values()):
+            raise Stopped  # PyMC returns what it has after Ctrl-C
+        return Draws(values, _divergences(trace))
+
+
+def _sample(method, settings, seed, stop):
+    import pymc
+
+    return pymc.sample(
+        method.draws,
+        tune=method.tune,
+        chains=method.chains,
+        cores=1,
+        random_seed=seed,
+        nuts_sampler="pymc",
+        callback=lambda **_: _refuse_stopped(stop),
+        progressbar=False,
+        compute_convergence_checks=False,
+        **settings,
+    )
+
+
+def _smc(method, settings, seed, stop):
+    import pymc
+
+    return pymc.sample_smc(
+        method.draws,
+        chains=method.chains,
+        cores=1,
+        random_seed=seed,
+        progressbar=False,
+        compute_convergence_checks=False,
+        **settings,
+    )
+
+
+def _advi(method, settings, seed, stop):
+    import pymc
+
+    of_fit, of_draws = map(int, np.random.SeedSequence(seed).generate_state(2))
+    callbacks = [*settings.pop("callbacks", ()), lambda *_: _refuse_stopped(stop)]
+    approximation = pymc.fit(random_seed=of_fit, progressbar=False, callbacks=callbacks, **settings)
+    return approximation.sample(method.draws, random_seed=of_draws)
+
+
+_FITS = {"nuts": _sample, "smc": _smc, "advi": _advi}
+
+
+def _refuse_stopped(stop):
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
+def _divergences(trace):
+    stats = trace["sample_stats"] if "sample_stats" in trace.children else {}
+    return int(stats["diverging"].sum()) if "diverging" in stats else 0
+
+
+@contextlib.contextmanager
+def _quiet_log():
+    """PyMC's lines on each fit are too many."""
+    log = logging.getLogger("pymc")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

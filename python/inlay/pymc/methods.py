@@ -1,0 +1,125 @@
+"""The methods of `fit_many`: what is checked of one before anything runs, and what of the model it calls."""
+
+import functools
+import inspect
+from numbers import Integral
+
+from ..files import pickled
+from ..fits.methods import Map, Nuts
+from ..fits.nutpie_core import is_installed, settings_of
+from ..fits.optimum import refuse_options
+from .limits import NotForNutpie, refuse_discrete
+
+
+def method_of(model, name, draws, tune, chains, nuts_sampler_kwargs, method_kwargs):
+    """The method, and a function of (model, var_names, exchanged, after) that makes the ModelOfFits that it calls.
+
+    Errors: TypeError, ValueError; NotImplementedError for a model that the method does not take.
+    """
+    if name not in _METHODS:
+        raise ValueError(f"method is {name!r}, and the methods are {', '.join(_METHODS)}")
+    refuse_counts(draws=draws, tune=tune, chains=chains)
+    ours, others = ("nuts_sampler_kwargs", "method_kwargs")[:: 1 if name == "nuts" else -1]
+    given = {"nuts_sampler_kwargs": nuts_sampler_kwargs, "method_kwargs": method_kwargs}
+    if given[others]:
+        raise TypeError(f"{others} has no settings of method={name!r}: {ours} has")
+    counts = {"draws": draws, "tune": tune, "chains": chains}
+    return _METHODS[name](model, counts, dict(sorted((given[ours] or {}).items())))
+
+
+def refuse_counts(**counts):
+    for name, count in counts.items():
+        if not isinstance(count, Integral) or isinstance(count, bool):
+            raise TypeError(f"{name} is {count!r}, not an integer")
+        if count < 1:
+            raise ValueError(f"{name} is {count}, and has to be at least 1")
+
+
+def settings_for(more, draws, tune, chains):
+    """Of nutpie's sampler. Errors: TypeError, ValueError."""
+    refuse_counts(draws=draws, tune=tune, chains=chains)
+    settings = {**(more or {}), "num_draws": draws, "num_tune": tune, "num_chains": chains}
+    try:
+        settings_of(0, settings)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"nuts_sampler_kwargs: {error}") from error
+    return settings
+
+
+def _nuts(model, counts, more):
+    from .fit_functions import fit_functions
+
+    why_not = _why_not_nutpie(model)
+    if why_not is None:
+        return Nuts(settings_for(more, **counts)), fit_functions
+    from .sampling import log_own_nuts
+
+    for name in more:
+        if name not in _NUTS_OF_PYMC:
+            raise TypeError(f"nuts_sampler_kwargs: PyMC's own NUTS, which is taken as {why_not}, has no setting {name}")
+    log_own_nuts(why_not)
+    return _by_pymc("nuts", {_NUTS_OF_PYMC[name]: value for name, value in more.items()}, **counts)
+
+
+# Settings of nutpie's sampler, and their names in PyMC.
+_NUTS_OF_PYMC = {"target_accept": "target_accept", "maxdepth": "max_treedepth"}
+
+
+def _why_not_nutpie(model):
+    """Why PyMC's own samplers are taken, or None."""
+    if not is_installed():
+        return "nutpie is not installed"
+    try:
+        refuse_discrete(model)
+    except NotForNutpie as error:
+        return str(error)
+    return None
+
+
+def _map(model, counts, options):
+    from .described import NotForFits
+    from .fit_functions import fit_functions
+
+    refuse_discrete(model, NotForFits, "method='map' follows a gradient, which is of")
+    refuse_options(options)
+    return Map(options), functools.partial(fit_functions, jacobian=False)
+
+
+def _smc(model, counts, more):
+    from pymc.smc import IMH
+
+    kernels = [cls.__init__ for cls in more.get("kernel", IMH).__mro__ if "__init__" in vars(cls)]
+    _refuse_unknown("smc", more, {"kernel"}.union(*map(_parameters, kernels)))
+    return _by_pymc("smc", more, **(counts | {"tune": 0}))
+
+
+def _advi(model, counts, more):
+    import pymc
+    from pymc.variational.opvi import ObjectiveFunction
+
+    _refuse_unknown("advi", more, {"callbacks"} | _parameters(pymc.fit) | _parameters(ObjectiveFunction.step_function))
+    return _by_pymc("advi", more, **(counts | {"tune": 0, "chains": 1}))
+
+
+# Of PyMC's functions, what a fit sets itself.
+_OURS = {"self", "draws", "model", "random_seed", "compile_kwargs", "backend", "include_transformed", "score"}
+
+
+def _parameters(function):
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)} - _OURS
+
+
+def _refuse_unknown(method, given, known):
+    for name in given:
+        if name not in known:
+            raise TypeError(f"method_kwargs: {method} has no setting {name}; it has {', '.join(sorted(known))}")
+
+
+def _by_pymc(name, settings, draws, tune, chains):
+    from .by_pymc import ByPymc, pymc_model
+
+    return ByPymc(name, draws, tune, chains, pickled(settings)), pymc_model
+
+
+_METHODS = {"nuts": _nuts, "map": _map, "smc": _smc, "advi": _advi}

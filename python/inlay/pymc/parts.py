@@ -1,0 +1,44 @@
+"""Functions of a PyMC model as the fits call them."""
+
+from pymc.pytensorf import compile as compile_as_pymc
+
+from ..fits.after_draws import Draw
+from ..fits.functions import Part
+from ..pytensor import MODE
+from ..pytensor.compiled import find_compiled
+from .described import NotForFits
+from .nutpie import warn_of_python
+
+
+def function_of(model, inputs, outputs, **kwargs):
+    """A PyTensor function. Errors: NotForFits for results in float32."""
+    with model:
+        fn = compile_as_pymc(inputs, outputs, mode=MODE, on_unused_input="ignore", **kwargs)
+    for output in fn.maker.fgraph.outputs:
+        if getattr(output, "dtype", None) == "float32":
+            raise NotForFits(
+                "nutpie computes in float64, and this model's log density is float32: make the model with "
+                "pytensor.config.floatX = 'float64', and data of that dtype"
+            )
+    return fn
+
+
+def part_of(fn, slots, what=None):
+    """A compiled function as the fits call it. `what`: of one that nutpie calls, where code in Python is slow."""
+    compiled = find_compiled(fn)
+    if what is not None:
+        warn_of_python(fn, what)
+    calls = [Draw(*call.drawn) if _needs_no_op(call) else call for call in compiled.translation.host_calls]
+    return Part.of(compiled.program, slots, compiled.translation.bound, calls)
+
+
+def _needs_no_op(host_call):
+    """Whether it draws a random variable from the generator itself, without Python code."""
+    drawn = getattr(host_call, "drawn", None)
+    return drawn is not None and host_call.draw is not None and drawn[-1] is None
+
+
+def part_of_point(fn, data, what):
+    """A function of a point, and of the data that it reads."""
+    numbers = {variable: i for i, variable in enumerate(data)}
+    return part_of(fn, [numbers.get(given.variable) for given in fn.maker.inputs], what)
