@@ -143,8 +143,12 @@ def test_the_ranks_are_those_of_simuk(model):
 def test_wrong_arguments():
     with pytest.raises(TypeError, match="SBC takes a PyMC model, not a str"):
         inlay.pymc.SBC("model")
-    with pytest.raises(NotImplementedError, match="SBC knows the method 'prior', not 'posterior'"):
+    with pytest.raises(ValueError, match="method is 'likelihood', and SBC has 'prior' and 'posterior'"):
+        inlay.pymc.SBC(schools(), method="likelihood")
+    with pytest.raises(ValueError, match="wants trace=, an InferenceData, and a NoneType has no group posterior"):
         inlay.pymc.SBC(schools(), method="posterior")
+    with pytest.raises(TypeError, match="trace and augment_observed go with method='posterior'"):
+        inlay.pymc.SBC(schools(), augment_observed=max)
     with pytest.raises(TypeError, match="simulator is a str, not a function"):
         inlay.pymc.SBC(schools(), simulator="simulate")
     with pytest.raises(TypeError, match="sample_kwargs has step; SBC takes draws, tune, chains, target_accept, max_treedepth"):
@@ -157,3 +161,63 @@ def test_wrong_arguments():
         inlay.pymc.SBC(schools()).compute_rank_statistics()
     with pytest.raises(TypeError, match="the simulator returned a list, not a dict"):
         inlay.pymc.SBC(model, simulator=lambda mu, seed: [mu], **FEW).run_simulations()
+
+
+def line():
+    with pm.Model() as model:
+        x, y = pm.Data("x", np.linspace(-1, 1, 12)), pm.Data("y", np.linspace(-2, 2, 12) + np.sin(np.arange(12.0)))
+        slope, noise = pm.Normal("slope", 0, 2), pm.HalfNormal("noise", 1)
+        pm.Normal("seen", slope * x, noise, observed=y)
+    return model
+
+
+def twice_as_long(model, observed, replicated, number):
+    x = model["x"].get_value()
+    return {"seen": np.concatenate([observed["seen"].values, replicated["seen"]]), "x": np.concatenate([x, x])}
+
+
+@pytest.fixture(scope="module")
+def trace():
+    with line():
+        return pm.sample(draws=300, tune=300, chains=2, random_seed=1, progressbar=False, compile_kwargs={"mode": "INLAY"})
+
+
+def test_ranks_on_the_posterior(trace):
+    sbc = inlay.pymc.SBC(line(), method="posterior", trace=trace, augment_observed=twice_as_long, **FEW)
+    ranks = sbc.run_simulations()["posterior_sbc"]
+    assert not sbc.fits["failed"].any()
+    for name in ("slope", "noise"):
+        assert ranks[name].shape == (1, 100)
+        assert uniformity(ranks[name].values) > LEAST_PVALUE
+        assert np.isin(sbc.ref_params[name], trace.posterior[name].values).all()
+        assert len(np.unique(sbc.ref_params[name])) > 90  # a few are of a rejected step
+
+
+def test_ranks_on_the_posterior_see_a_wrong_model(trace):
+    """Of data with the other sign."""
+
+    def without(model, observed, replicated, number):
+        return {"seen": -observed["seen"].values}
+
+    sbc = inlay.pymc.SBC(line(), method="posterior", trace=trace, augment_observed=without, **FEW)
+    ranks = sbc.run_simulations()["posterior_sbc"]
+    assert uniformity(ranks["slope"].values) < 1e-9
+
+
+def test_the_posterior_of_a_simulator_and_without_a_function(trace):
+    with pm.Model() as model:
+        y = pm.Data("y", np.zeros(12))
+        pm.Normal("seen", pm.Normal("slope", 0, 2), pm.HalfNormal("noise", 1), observed=y)
+
+    def simulator(slope, noise, seed):
+        return {"seen": np.random.default_rng(seed).normal(slope, noise, 12)}
+
+    given = {name: trace[name] for name in ("posterior", "observed_data")}
+    few = FEW | {"num_simulations": 10}
+    sbc = inlay.pymc.SBC(model, method="posterior", trace=given, simulator=simulator, **few)
+    assert sbc.run_simulations()["posterior_sbc"]["slope"].shape == (1, 10)
+    with pytest.raises(ValueError, match="trace has 2 x 300 draws for 601 simulations"):
+        inlay.pymc.SBC(model, method="posterior", trace=given, **(FEW | {"num_simulations": 601}))
+    with pytest.raises(TypeError, match="augment_observed returned a list, not a dict"):
+        bad = inlay.pymc.SBC(model, method="posterior", trace=given, simulator=simulator, augment_observed=lambda *_: [], **few)
+        bad.run_simulations()

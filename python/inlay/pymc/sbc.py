@@ -20,16 +20,20 @@ _WITHOUT_EFFECT = ("progressbar", "compute_convergence_checks", "cores", "nuts_s
 class SBC:
     """Whether a model's posteriors hold the values that its data were made from as often as they should: parameters are
     drawn from the prior, data from the model, the model is fitted to these, and a parameter's rank among its draws is
-    uniform where all is well (Talts et al., 2020).
+    uniform where all is well (Talts et al., 2020). With method="posterior" they are drawn from the posterior of `trace`, an
+    InferenceData with `posterior` and `observed_data`, and the model is fitted to what was observed and what was
+    simulated together (Säilynoja et al., 2025).
 
-    The arguments are those of `simuk.SBC` with method="prior", the attributes too: after `run_simulations()`,
-    `simulations` is a DataTree with the group "prior_sbc", which ArviZ plots. `executor` and `resume` are those of
+    The arguments are those of `simuk.SBC`, the attributes too: after `run_simulations()`, `simulations` is a DataTree
+    with the group "prior_sbc" or "posterior_sbc", which ArviZ plots. `augment_observed(model, observed_data, replicated,
+    number)` puts both together and returns a dict, by observed variables, and by other `pm.Data` that grow with them;
+    None: the one behind the other, where what is observed is `pm.Data`. There is no `update_data`. `executor` and `resume` are those of
     `fit_many`; `fits` is what it returned. `sample_kwargs`: `draws`, `tune`, `chains`, `target_accept`, `max_treedepth`.
 
     Simulations that failed are left out, and a line of the log says how many.
 
-    Errors: NotImplementedError for another method, and for what `fit_many` refuses; TypeError and ValueError as there;
-    ValueError where there is neither an observed variable nor a simulator.
+    Errors: TypeError and ValueError for wrong arguments, and as `fit_many`; NotImplementedError for what it refuses;
+    ValueError where there is neither an observed variable nor a simulator, or too few draws in `trace`.
 
     >>> sbc = inlay.pymc.SBC(model, num_simulations=1000, sample_kwargs={"draws": 25, "tune": 50})
     >>> sbc.run_simulations()
@@ -48,19 +52,22 @@ class SBC:
         keep_fits=False,
         progress_bar=True,
         *,
+        trace=None,
+        augment_observed=None,
         executor=None,
         resume=None,
     ):
         if getattr(model, "free_RVs", None) is None:
             raise TypeError(f"SBC takes a PyMC model, not {a_kind(model)}")
-        if method != "prior":
-            raise NotImplementedError(f"SBC knows the method 'prior', not {method!r}")
-        for name, function in (("simulator", simulator), ("transform", transform)):
+        functions = {"simulator": simulator, "transform": transform, "augment_observed": augment_observed}
+        for name, function in functions.items():
             if function is not None and not callable(function):
                 raise TypeError(f"{name} is {a_kind(function)}, not a function")
         if simulator is None and not model.observed_RVs:
             raise ValueError("SBC: the model has no observed variables, and there is no simulator")
+        _refuse_method(method, trace, augment_observed, num_simulations)
         self.model, self.method, self.num_simulations = model, method, num_simulations
+        self.trace, self.augment_observed = trace, augment_observed
         self.seed, self.simulator, self.transform = seed, simulator, transform
         self.keep_fits, self.progress_bar = keep_fits, progress_bar
         self.var_names = [v.name for v in model.free_RVs]
@@ -71,11 +78,10 @@ class SBC:
         """Draws, fits and ranks. After Ctrl-C the ranks are those of the fits that are done."""
         seeds = np.random.default_rng(self.seed).integers(0, 2**30, size=self.num_simulations)
         with self.model, default_mode():
-            self.ref_params, predictive = self._prior(seeds)
-        names = _data_by_observed(self.model, predictive)
+            self.ref_params, predictive = self._prior(seeds) if self.trace is None else self._posterior(seeds)
         self.fits = fit_many(
             self.model,
-            self._datasets(predictive, names),
+            self._datasets(predictive),
             seed=int(seeds[0]),
             reduce="ranks" if self.transform is None else [_RankOf(v, self.transform) for v in self.var_names],
             keep=self.var_names if self.keep_fits else None,
@@ -87,7 +93,7 @@ class SBC:
         if len(done) < self.num_simulations:
             left_out = self.num_simulations - len(done)
             _log.warning("%d of %d simulations are left out: see `reason` of `fits`", left_out, self.num_simulations)
-        self.simulations = _tree({v: rank.values[done] for v, rank in ranks.items() if rank is not None})
+        self.simulations = self._tree({v: rank.values[done] for v, rank in ranks.items() if rank is not None})
         return self.simulations
 
     def _prior(self, seeds):
@@ -98,8 +104,28 @@ class SBC:
         prior = {v: drawn["prior"][v].values[0] for v in self.var_names}
         if self.simulator is None:
             return prior, {v.name: drawn["prior_predictive"][v.name].values[0] for v in self.model.observed_RVs}
-        simulated = [self._simulated(prior, i, int(seed)) for i, seed in enumerate(seeds)]
-        return prior, {name: [each[name] for each in simulated] for name in simulated[0]}
+        return prior, self._all_simulated(prior, seeds)
+
+    def _posterior(self, seeds):
+        """The same of draws of the trace, far from each other."""
+        import pymc
+        import xarray
+
+        drawn = {}
+        for name in self.var_names:
+            values = self.trace["posterior"][name].transpose("chain", "draw", ...).values
+            values = values.reshape(-1, *values.shape[2:])
+            drawn[name] = values[np.linspace(0, len(values) - 1, self.num_simulations).astype(int)]
+        if self.simulator is not None:
+            return drawn, self._all_simulated(drawn, seeds)
+        one_chain = {v: (("chain", "draw", *(f"{v}_dim_{i}" for i in range(x.ndim - 1))), x[None]) for v, x in drawn.items()}
+        given = xarray.DataTree.from_dict({"posterior": xarray.Dataset(one_chain)})
+        predictive = pymc.sample_posterior_predictive(given, random_seed=int(seeds[0]), progressbar=False)
+        return drawn, {v.name: predictive["posterior_predictive"][v.name].values[0] for v in self.model.observed_RVs}
+
+    def _all_simulated(self, reference, seeds):
+        simulated = [self._simulated(reference, i, int(seed)) for i, seed in enumerate(seeds)]
+        return {name: [each[name] for each in simulated] for name in simulated[0]}
 
     def _simulated(self, prior, i, seed):
         made = self.simulator(**{name: values[i] for name, values in prior.items()}, seed=seed)
@@ -107,12 +133,23 @@ class SBC:
             raise TypeError(f"the simulator returned {a_kind(made)}, not a dict by the names of what is observed")
         return made
 
-    def _datasets(self, predictive, names):
+    def _datasets(self, predictive):
         return [
             {name: values[i] for name, values in self.ref_params.items()}
-            | {names[name]: values[i] for name, values in predictive.items()}
+            | _data_by_observed(self.model, self._augmented({name: values[i] for name, values in predictive.items()}, i))
             for i in range(self.num_simulations)
         ]
+
+    def _augmented(self, replicated, i):
+        if self.trace is None:
+            return replicated
+        observed = self.trace["observed_data"]
+        if self.augment_observed is None:
+            return {name: np.concatenate([observed[name].values, values]) for name, values in replicated.items()}
+        augmented = self.augment_observed(self.model, observed, replicated, i)
+        if not isinstance(augmented, Mapping):
+            raise TypeError(f"augment_observed returned {a_kind(augmented)}, not a dict by the names of what is observed")
+        return augmented
 
     def compute_rank_statistics(self, transform=None):
         """The ranks by another `transform`, of the draws that `keep_fits` kept.
@@ -126,24 +163,40 @@ class SBC:
         for name in self.var_names:
             rank, draws = _RankOf(name, transform), self.fits[name].values
             ranks[name] = np.stack([rank({name: draws[i]}, {name: self.ref_params[name][i]}) for i in self._done()])
-        self.simulations = _tree(ranks)
+        self.simulations = self._tree(ranks)
         return self.simulations
 
     def _done(self):
         return np.flatnonzero(~self.fits["failed"].values)
 
 
-def _tree(ranks):
-    """As simuk has it: a simulation is a draw, of one chain."""
-    import xarray
+    def _tree(self, ranks):
+        """As simuk has it: a simulation is a draw, of one chain."""
+        import xarray
 
-    variables, coords = {}, {"chain": [0]}
-    for name, rank in ranks.items():
-        dims = ("draw", *(f"{name}_dim_{i}" for i in range(rank.ndim - 1)))
-        coords.update({dim: np.arange(size) for dim, size in zip(dims, rank.shape, strict=True)})
-        variables[name] = (("chain", *dims), rank.astype(np.int64)[None])
-    group = xarray.Dataset(variables, coords, {"sample_dims": ["chain", "draw"]})
-    return xarray.DataTree.from_dict({"prior_sbc": group})
+        variables, coords = {}, {"chain": [0]}
+        for name, rank in ranks.items():
+            dims = ("draw", *(f"{name}_dim_{i}" for i in range(rank.ndim - 1)))
+            coords.update({dim: np.arange(size) for dim, size in zip(dims, rank.shape, strict=True)})
+            variables[name] = (("chain", *dims), rank.astype(np.int64)[None])
+        group = xarray.Dataset(variables, coords, {"sample_dims": ["chain", "draw"]})
+        return xarray.DataTree.from_dict({f"{self.method}_sbc": group})
+
+
+def _refuse_method(method, trace, augment_observed, num_simulations):
+    if method not in ("prior", "posterior"):
+        raise ValueError(f"method is {method!r}, and SBC has 'prior' and 'posterior'")
+    if method == "prior":
+        if trace is not None or augment_observed is not None:
+            raise TypeError("trace and augment_observed go with method='posterior'")
+        return
+    groups = getattr(trace, "children", trace if isinstance(trace, Mapping) else ())
+    for group in ("posterior", "observed_data"):
+        if group not in groups:
+            raise ValueError(f"method='posterior' wants trace=, an InferenceData, and {a_kind(trace)} has no group {group}")
+    sizes = trace["posterior"].sizes
+    if sizes["chain"] * sizes["draw"] < num_simulations:
+        raise ValueError(f"trace has {sizes['chain']} x {sizes['draw']} draws for {num_simulations} simulations")
 
 
 class _RankOf:
@@ -160,10 +213,10 @@ class _RankOf:
         return (transformed < self._transform(self._variable, data[self._variable])).sum(axis=0)
 
 
-def _data_by_observed(model, predictive):
-    """Under which name a data set has what is observed: that of its `pm.Data`, or its own."""
+def _data_by_observed(model, data):
+    """The data set of what is observed: by the name of its `pm.Data`, or its own."""
     values = {v.name: model.rvs_to_values[v] for v in model.observed_RVs}
-    return {name: values[name].name if hasattr(values.get(name), "get_value") else name for name in predictive}
+    return {(values[name].name if hasattr(values.get(name), "get_value") else name): x for name, x in data.items()}
 
 
 def _fit_options(given):
