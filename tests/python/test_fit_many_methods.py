@@ -11,6 +11,7 @@ import pytest
 from inlay.fits import nutpie_core
 from inlay.fits.fit import seed_of
 from inlay.pymc import by_pymc
+from scipy.stats import kstest
 
 
 def fit(model, datasets, **options):
@@ -70,7 +71,7 @@ def test_map_that_does_not_converge_is_a_row():
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"method": "vi"}, ValueError, "method is 'vi', and the methods are nuts, map, smc, advi"),
+        ({"method": "vi"}, ValueError, "method is 'vi', and the methods are nuts, map, prior, smc, advi"),
         ({"method": "smc", "method_kwargs": {"steps": 1}}, TypeError, "smc has no setting steps; it has corr"),
         ({"method": "smc", "method_kwargs": {"model": 1}}, TypeError, "method_kwargs: smc has no setting model"),
         ({"method": "advi", "method_kwargs": {"steps": 1}}, TypeError, "advi has no setting steps; .* method, .* n, "),
@@ -258,3 +259,31 @@ def test_predictions_of_a_discrete_model():
     assert (fits["coin"].values == np.array([1, 0]).reshape(2, 1, 1)).all()
     # Each of ten throws differs with a chance of 0.01: by 0.1 on average, with a spread of 0.07 over 20 draws.
     assert (abs(fits["thrown_predicted"].values.mean(axis=(1, 2))[:, 0] - [10, 0]) < 0.6).all()
+
+
+def test_draws_from_the_prior_of_each_data_set():
+    with pm.Model() as model:
+        scale = pm.Data("scale", 1.0)
+        x = pm.Data("x", np.zeros(3))
+        mu = pm.Normal("mu", 0, scale)
+        pm.Deterministic("double", 2 * mu)
+        kind = pm.Bernoulli("kind", 0.25)
+        pm.Normal("seen", mu + 1000 * kind, 1e-3, observed=pm.Data("y", np.zeros(3)), shape=x.shape)
+    data = [{"scale": 1.0, "x": np.zeros(3)}, {"scale": 100.0, "x": np.zeros(2)}]
+    options = {"method": "prior", "draws": 1000, "predictive": True}
+    fits = fit(model, data, keep=["mu", "double", "kind", "seen_predicted"], **options)
+    assert fits["reason"].values.tolist() == ["", ""]
+    assert fits.attrs["method"] == "prior" and fits["mu"].shape == (2, 1, 1000)
+    mu, kind = fits["mu"].values[:, 0], fits["kind"].values[:, 0]
+    assert kstest(mu[0], "norm").pvalue > 1e-4 and kstest(mu[1] / 100, "norm").pvalue > 1e-4
+    np.testing.assert_array_equal(fits["double"].values, 2 * fits["mu"].values)
+    assert abs(kind.mean() - 0.25) < 6 * np.sqrt(0.25 * 0.75 / kind.size)
+    errors = 1e3 * (fits["seen_predicted"].values[0, 0] - (mu[0] + 1000 * kind[0])[:, None])
+    assert kstest(errors.ravel(), "norm").pvalue > 1e-4
+    assert abs(np.corrcoef(errors[:, 0], mu[0])[0, 1]) < 6 / np.sqrt(1000)  # other generators than those of mu
+    assert fits["seen_predicted"].shape == (2, 1, 1000, 3)
+    few = fit(model, data, keep=["seen_predicted"], var_names=["double"], **options)
+    np.testing.assert_array_equal(few["seen_predicted"].values, fits["seen_predicted"].values)
+    assert "mu_mean" not in few
+    with pytest.raises(TypeError, match="method_kwargs: prior has no setting samples; it has none"):
+        fit(model, data, method="prior", method_kwargs={"samples": 5})

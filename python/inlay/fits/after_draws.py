@@ -1,4 +1,5 @@
-"""What is computed from draws once they are there: what the model predicts, and the log likelihood of observations."""
+"""What is computed draw by draw in Python: from draws that are there what the model predicts and the log likelihood of
+observations, and from nothing draws from the prior."""
 
 import pickle
 from dataclasses import dataclass
@@ -26,9 +27,11 @@ class Draw:
 class AfterDraws:
     """A compiled function, from the values of one draw to `variables`, with the next states of its generators after them.
 
-    The slots of the part: ("draw", name), ("data", number) or ("generator", number).
+    The slots of the part: ("draw", name), ("data", number) or ("generator", number), where a number is that in the model,
+    whatever else is drawn. `name` tells its generators from those of others.
     """
 
+    name: str
     part: Part
     variables: list
 
@@ -39,20 +42,24 @@ class AfterDraws:
     def of(self, draws, arrays, seed):
         """Arrays (chain, draw, ...) by name, of draws by name and arrays of data by number. Each chain has generators of
         its own."""
-        num_chains = len(next(iter(draws.values())))
-        chains = [self._of_chain({name: x[c] for name, x in draws.items()}, arrays, (seed, c)) for c in range(num_chains)]
+        num_chains, num_draws = next(iter(draws.values())).shape[:2]
+        chains = [
+            self.of_chain({name: x[c] for name, x in draws.items()}, arrays, (seed, c), num_draws) for c in range(num_chains)
+        ]
         return {v.name: np.stack(values) for v, values in zip(self.variables, zip(*chains, strict=True), strict=True)}
 
-    def _of_chain(self, draws, arrays, seed):
-        seeds = np.random.SeedSequence(seed).spawn(sum(kind == "generator" for kind, _ in self.part.slots))
-        generators = [np.random.default_rng(seed) for seed in seeds]
+    def of_chain(self, draws, arrays, seed, num_draws):
+        """A list of arrays (draw, ...), one for each of the variables."""
+        numbers = [number for kind, number in self.part.slots if kind == "generator"]
+        seeds = {number: np.random.SeedSequence([*seed, *self.name.encode()], spawn_key=(number,)) for number in numbers}
+        generators = {number: np.random.default_rng(seed) for number, seed in seeds.items()}
         rows = []
-        for i in range(len(next(iter(draws.values())))):
+        for i in range(num_draws):
             sources = {"draw": {name: x[i] for name, x in draws.items()}, "data": arrays, "generator": generators}
             made = self._function(*(sources[kind][key] for kind, key in self.part.slots))
             made = made if isinstance(made, tuple) else (made,)  # of a single result
             rows.append(made[: len(self.variables)])
-            generators = made[len(self.variables) :]
+            generators = dict(zip(numbers, made[len(self.variables) :], strict=True))
         return [np.stack(values) for values in zip(*rows, strict=True)]
 
     def __getstate__(self):

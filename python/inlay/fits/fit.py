@@ -126,7 +126,7 @@ def _reason(error):
 
 def _values(work, row, given, stop):
     data, truths = _taken_apart(work.functions, given)
-    arrays = work.functions.loaded.data(data)
+    arrays = work.functions.arrays(data)
     drawn = work.method.fit(work.functions, arrays, seed_of(work.seed, row.number), stop)
     row.divergences = drawn.divergences
     if drawn.divergences == work.method.draws * work.method.chains:
@@ -159,7 +159,7 @@ def _predicted_at(work, given):
     if not hasattr(instead, "items"):
         raise _Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
     data, _ = _taken_apart(work.functions, given)
-    return work.functions.loaded.data({**data, **instead})
+    return work.functions.arrays({**data, **instead})
 
 
 def _taken_apart(functions, given):

@@ -79,23 +79,6 @@ class Data:
         return np.array(array, dtype=dtype, order="C")  # a copy: nobody writes into it while chains read
 
 
-def arrays_of(all_data, given):
-    """The arrays of a data set, by number of the Data. Errors: BadData."""
-    known = {data.name: i for i, data in enumerate(all_data) if data.name is not None}
-    arrays = [data.value for data in all_data]
-    for name in given:
-        if name not in known:
-            raise BadData(f"the model has no data {name}; it has {', '.join(known) or 'none'}")
-        arrays[known[name]] = all_data[known[name]].taken(given[name])
-    sizes = {}
-    for data, array in zip(all_data, arrays, strict=True):
-        for dim, size in zip(data.dims, array.shape, strict=False):
-            name, known = sizes.setdefault(dim, (data.name, size)) if dim is not None else (None, size)
-            if size != known:
-                raise BadData(f"{data.name} has size {size} along {dim}, and {name} has {known}")
-    return arrays
-
-
 @dataclass(frozen=True)
 class Recorded:
     """A variable of a draw."""
@@ -115,6 +98,22 @@ class ModelOfFits:
     coords: dict
     hidden: tuple  # names of what is recorded for `after` alone
     after: dict  # AfterDraws, by name
+
+    def arrays(self, given):
+        """The arrays of a data set, by number of the Data. Errors: BadData."""
+        known = {data.name: i for i, data in enumerate(self.data) if data.name is not None}
+        arrays = [data.value for data in self.data]
+        for name in given:
+            if name not in known:
+                raise BadData(f"the model has no data {name}; it has {', '.join(known) or 'none'}")
+            arrays[known[name]] = self.data[known[name]].taken(given[name])
+        sizes = {}
+        for data, array in zip(self.data, arrays, strict=True):
+            for dim, size in zip(data.dims, array.shape, strict=False):
+                name, known = sizes.setdefault(dim, (data.name, size)) if dim is not None else (None, size)
+                if size != known:
+                    raise BadData(f"{data.name} has size {size} along {dim}, and {name} has {known}")
+        return arrays
 
     def results(self):
         """The variables that a fit has draws of."""
@@ -161,6 +160,18 @@ class FitFunctions(ModelOfFits):
         return content.hexdigest()
 
 
+@dataclass(frozen=True)
+class PriorFunction(ModelOfFits):
+    """What `method="prior"` calls."""
+
+    prior: object  # an AfterDraws of nothing
+
+    def content(self):
+        content = self.hash_of_data()
+        self.prior.part.continue_hash(content)
+        return content.hexdigest()
+
+
 class Loaded:
     """The functions of a process."""
 
@@ -173,9 +184,6 @@ class Loaded:
             self._places.append(at)
             at += 1 + data.value.ndim
         self._length = at
-
-    def data(self, given):
-        return arrays_of(self._functions.data, given)
 
     def record(self, arrays):
         record = np.zeros(self._length + 1, np.int64)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from . import optimum, sampler
+from .sampler import Draws
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,20 @@ class Nuts:
 
     def fit(self, functions, arrays, seed, stop=None):
         return sampler.sample(functions, arrays, seed, self.settings, stop)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Draws from the prior, of one chain."""
+
+    draws: int
+    name: ClassVar[str] = "prior"
+    tune: ClassVar[int] = 0
+    chains: ClassVar[int] = 1
+
+    def fit(self, functions, arrays, seed, stop=None):
+        values = functions.prior.of_chain({}, arrays, (seed, 0), self.draws)
+        return Draws({v.name: x[None] for v, x in zip(functions.recorded, values, strict=True)}, 0)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..files import pickled, unpickled
-from ..fits.functions import ModelOfFits, arrays_of
+from ..fits.functions import ModelOfFits
 from ..fits.sampler import Draws, Stopped
 
 # PyTensor is not made for threads, and a process has one copy of a model.
@@ -44,9 +44,6 @@ class _Loaded:
         self._data = described.data
         self.model = unpickled(described.model)
         self._observed = {name: _as_data(self.model, name) for name in described.observed}
-
-    def data(self, given):
-        return arrays_of(self._data, given)
 
     def exchange(self, arrays):
         for data, array in zip(self._data, arrays, strict=True):

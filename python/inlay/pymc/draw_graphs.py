@@ -3,6 +3,8 @@
 `given` has a variable for the value of each free variable of a model, by free variable.
 """
 
+from dataclasses import dataclass
+
 from pymc.pytensorf import collect_default_updates
 from pytensor.compile.io import In
 from pytensor.graph.replace import clone_replace
@@ -29,47 +31,66 @@ def log_likelihoods(model, variables, given):
     return clone_replace(terms, unconstrained)
 
 
-def predictions(variables, given):
-    """Random draws of these variables, and by generator that they draw from its next state."""
+def predictions(model, variables, given):
+    """Random draws of these variables, the generators that they draw from by number in the model, and the next states of
+    these."""
     drawn = clone_replace(variables, given)
-    shared = [v for v in ancestors(drawn) if isinstance(v.type, RandomType) and v.owner is None]
-    generators = {v: v.type(v.name) for v in shared}
-    drawn = clone_replace(drawn, generators)
-    updates = collect_default_updates(drawn, inputs=[*generators.values()], must_be_shared=False)
-    return drawn, {generator: updates[generator] for generator in generators.values()}
+    used = set(_generators_of(drawn))
+    numbered = {i: v for i, v in enumerate(_generators_of(model.basic_RVs)) if v in used}
+    inputs = {i: v.type(v.name) for i, v in numbered.items()}
+    drawn = clone_replace(drawn, {v: inputs[i] for i, v in numbered.items()})
+    updates = collect_default_updates(drawn, inputs=[*inputs.values()], must_be_shared=False)
+    return drawn, inputs, [updates[generator] for generator in inputs.values()]
+
+
+def _generators_of(graphs):
+    return [v for v in ancestors(graphs) if isinstance(v.type, RandomType) and v.owner is None]
+
+
+@dataclass
+class _Graph:
+    given: dict  # what stands for the value of a free variable
+    outputs: list  # the results, and the next states of the generators
+    generators: dict
+    variables: list  # of the model, one for each result
+    suffix: str = ""  # of the names of the results
 
 
 class AfterGraphs:
-    """The graphs of some AfterDraws, "loglik" and "predicted", which read shared variables, and others in place of the
-    constants in `exchanged`."""
+    """The graphs of some AfterDraws, "loglik", "predicted" and "prior", which read shared variables, and others in place of
+    the constants in `exchanged`. `recorded`: the variables of a draw from the prior."""
 
-    def __init__(self, model, names, exchanged):
-        self._model, self._given, self._generators = model, given_values(model), {}
-        self._graphs = {name: clone_replace(self._graphs_of(name), exchanged) for name in names}
+    def __init__(self, model, names, exchanged, recorded=()):
+        self._model, self._recorded = model, recorded
+        self._graphs = {name: self._graph(name) for name in names}
+        for graph in self._graphs.values():
+            graph.outputs = clone_replace(graph.outputs, exchanged)
 
-    def _graphs_of(self, name):
+    def _graph(self, name):
+        observed, given = self._model.observed_RVs, given_values(self._model)
         if name == "loglik":
-            return log_likelihoods(self._model, self._model.observed_RVs, self._given)
-        drawn, self._generators = predictions(self._model.observed_RVs, self._given)
-        return [*drawn, *self._generators.values()]
+            return _Graph(given, log_likelihoods(self._model, observed, given), {}, observed, "_loglik")
+        variables, given, suffix = (self._recorded, {}, "") if name == "prior" else (observed, given, "_predicted")
+        drawn, generators, states = predictions(self._model, variables, given)
+        return _Graph(given, [*drawn, *states], generators, variables, suffix)
 
     def outputs(self):
-        return [output for graphs in self._graphs.values() for output in graphs]
+        return [output for graph in self._graphs.values() for output in graph.outputs]
 
     def compiled(self, data, instead):
         """AfterDraws by name, which read the shared variables `data` as inputs, after `instead` was put in their graphs."""
-        return {name: self._compiled(name, clone_replace(graphs, instead), data) for name, graphs in self._graphs.items()}
+        return {name: self._compiled(name, graph, data, instead) for name, graph in self._graphs.items()}
 
-    def _compiled(self, name, outputs, data):
-        inputs = {("draw", v.name): given for v, given in self._given.items()}
+    def _compiled(self, name, graph, data, instead):
+        outputs = clone_replace(graph.outputs, instead)
+        inputs = {("draw", v.name): given for v, given in graph.given.items()}
         of_data = {("data", i): v.type() for i, v in enumerate(data)}
         inputs |= of_data
-        if name == "predicted":
-            inputs |= {("generator", i): In(v, mutable=True) for i, v in enumerate(self._generators)}
+        inputs |= {("generator", i): In(v, mutable=True) for i, v in graph.generators.items()}
         givens = [*zip(data, of_data.values(), strict=True)]
         fn = function_of(self._model, [*inputs.values()], outputs, givens=givens)
         variables = [
-            recorded_as(self._model, v, f"{v.name}_{name}", output.ndim)
-            for v, output in zip(self._model.observed_RVs, outputs, strict=False)
+            recorded_as(self._model, v, f"{v.name}{graph.suffix}", output.ndim)
+            for v, output in zip(graph.variables, outputs, strict=False)
         ]
-        return AfterDraws(part_of(fn, list(inputs)), variables)
+        return AfterDraws(name, part_of(fn, list(inputs)), variables)

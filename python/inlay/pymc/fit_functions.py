@@ -13,7 +13,7 @@ from pytensor import tensor as pt
 from pytensor.graph import rewrite_graph
 from pytensor.graph.replace import clone_replace
 
-from ..fits.functions import FitFunctions
+from ..fits.functions import FitFunctions, PriorFunction
 from .described import NotForFits, as_tensor, data_in, described, hidden_from, observations, shared_of, variables_of
 from .draw_graphs import AfterGraphs
 from .limits import refuse_discrete
@@ -112,6 +112,18 @@ class _Graphs:
         sizes = pt.stack(clone_replace(dims, at_start)) if dims else pt.zeros(0, "int64")
         inputs = [variable.type() for variable in self.data]
         return function_of(self.model, inputs, [start, sizes.astype("int64")], givens=[*zip(self.data, inputs, strict=True)])
+
+
+def prior_function(model, var_names=None, observed=(), after=()):
+    """The PriorFunction of a PyMC model. Errors: KeyError as `fit_functions`; NotForFits for data that are no arrays."""
+    constants, recorded = observations(model), variables_of(model, var_names)
+    hidden = hidden_from(model, recorded, after)
+    exchanged = {constants[name]: shared_of(name, constants[name]) for name in observed}
+    graphs = AfterGraphs(model, ["prior", *after], exchanged, [*recorded, *hidden])
+    data, instead = data_in(graphs.outputs(), model)
+    functions = graphs.compiled(data, instead)
+    prior = functions.pop("prior")
+    return PriorFunction(prior=prior, **described(model, recorded, hidden, data, observed, functions))
 
 
 def _product(shape):

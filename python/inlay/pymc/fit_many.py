@@ -53,7 +53,8 @@ def fit_many(
     which a line of PyMC's log says. "map": the maximum a posteriori of `pymc.find_MAP`, one chain of one draw. "smc":
     `pymc.sample_smc`, and "advi": `draws` of what `pymc.fit` finds, one chain, both by PyMC in the worker. Of `draws`,
     `tune` and `chains` a method reads what it has. `method_kwargs`: more settings of "map" (scipy's L-BFGS-B), of "smc"
-    and of "advi", as {"n": 5000}.
+    and of "advi", as {"n": 5000}. "prior": nothing is fitted, `draws` are of the prior at the data of each data set, one
+    chain; with `predictive` those of what is observed.
 
     `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths, and of observed variables whose values
     are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does not

@@ -56,7 +56,7 @@ class Folds:
 
     def fit(self, data):
         """A seed of its own for each fit, by its number."""
-        arrays = self._functions.loaded.data(data)
+        arrays = self._functions.arrays(data)
         seed, self._num_fits = seed_of(self._seed, self._num_fits), self._num_fits + 1
         return sample(self._functions, arrays, seed, self._settings).values
 

@@ -5,7 +5,7 @@ import inspect
 from numbers import Integral
 
 from ..files import pickled
-from ..fits.methods import Map, Nuts
+from ..fits.methods import Map, Nuts, Prior
 from ..fits.nutpie_core import is_installed, settings_of
 from ..fits.optimum import refuse_options
 from .limits import NotForNutpie, refuse_discrete
@@ -76,6 +76,13 @@ def _why_not_nutpie(model):
     return None
 
 
+def _prior(model, counts, more):
+    from .fit_functions import prior_function
+
+    _refuse_unknown("prior", more, ())
+    return Prior(counts["draws"]), prior_function
+
+
 def _map(model, counts, options):
     from .described import NotForFits
     from .fit_functions import fit_functions
@@ -113,7 +120,7 @@ def _parameters(function):
 def _refuse_unknown(method, given, known):
     for name in given:
         if name not in known:
-            raise TypeError(f"method_kwargs: {method} has no setting {name}; it has {', '.join(sorted(known))}")
+            raise TypeError(f"method_kwargs: {method} has no setting {name}; it has {', '.join(sorted(known)) or 'none'}")
 
 
 def _by_pymc(name, settings, draws, tune, chains):
@@ -122,4 +129,4 @@ def _by_pymc(name, settings, draws, tune, chains):
     return ByPymc(name, draws, tune, chains, pickled(settings)), pymc_model
 
 
-_METHODS = {"nuts": _nuts, "map": _map, "smc": _smc, "advi": _advi}
+_METHODS = {"nuts": _nuts, "map": _map, "prior": _prior, "smc": _smc, "advi": _advi}
