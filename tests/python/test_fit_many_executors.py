@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 
@@ -83,6 +84,28 @@ def test_threads(alone):
         check_same(fit(executor), alone)
 
 
+def test_two_runs_of_the_same_at_once():
+    """Each is stopped by its own end alone: here the end of the first, while a fit of the other runs."""
+    first_has_ended, begun = threading.Event(), threading.Event()
+
+    def short():
+        begun.wait(60)
+        fits = fit(1, series(1), draws=2000)
+        first_has_ended.set()
+        return fits
+
+    def slow():
+        yield series(1)[0]
+        begun.set()
+        assert first_has_ended.wait(60)
+        yield series(2)[1]
+
+    with ThreadPoolExecutor(2) as executor:
+        one, other = executor.submit(fit, 1, slow(), draws=2000), executor.submit(short)
+        assert other.result()["reason"].values.tolist() == [""]
+        assert one.result()["reason"].values.tolist() == ["", ""]
+
+
 def test_another_order(alone):
     """A fit does not depend on those before it: each by itself, the last first."""
     data = series()
@@ -116,7 +139,8 @@ def test_the_functions_travel_once(alone, monkeypatch, tmp_path):
         check_same(fit(executor, draws=51), fit(1, draws=51))
         assert sent == []
         init = tasks.Ticket.__init__
-        monkeypatch.setattr(tasks.Ticket, "__init__", lambda self, hash, path=None, data=None: init(self, hash, None, data))
+        without_path = lambda self, hash, run, path=None, data=None: init(self, hash, run, None, data)  # noqa: E731
+        monkeypatch.setattr(tasks.Ticket, "__init__", without_path)
         check_same(fit(executor, draws=52), fit(1, draws=52))
     # One for each of the two workers, and for the tasks that were in flight when the first came back.
     assert 1 <= len(sent) <= 4

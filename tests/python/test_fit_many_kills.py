@@ -32,7 +32,8 @@ def run(folder, executor, notes=None):
     rng = np.random.default_rng(1)
     data = [{"y": rng.normal(size=3 + i)} for i in range(FITS)]
     options = {"draws": 50, "tune": 100, "chains": 2, "seed": 1, "progress": False, "keep": "mu"}
-    return inlay.pymc.fit_many(model, data, executor=executor, resume=folder, reduce=_noting(notes or f"{folder}.done"), **options)
+    reduce = _noting(notes or f"{folder}.done")
+    return inlay.pymc.fit_many(model, data, executor=executor, resume=folder, reduce=reduce, **options)
 
 
 def _noting(path):

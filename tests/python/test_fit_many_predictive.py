@@ -1,6 +1,7 @@
 """What is computed of each fit's draws: predictions, here or at other data, and the log likelihood."""
 
 import multiprocessing
+import threading
 from concurrent.futures import ProcessPoolExecutor
 
 import inlay.pymc
@@ -69,7 +70,7 @@ def test_what_a_function_for_other_data_does_wrong():
         "",
         "predictive: RuntimeError: no",
         "predictive returned list, not a dict by the names of pm.Data",
-        "BadData: the model has no data z; it has x, y",
+        "predictive: the model has no data z; it has x, y",
     ]
 
 
@@ -178,3 +179,64 @@ def test_what_is_asked_for_wrongly():
         fit(model, [{}], predictive=True, reduce="loglik")
     with pytest.raises(ValueError, match="two results would be named seen_lppd"):
         fit(line_model(), lines(), reduce={"seen_lppd": np.mean, "loglik": "loglik"})
+
+
+def test_what_numpy_does_not_draw():
+    """Predictions at no points, and by parameters that NumPy refuses: the op's own code has both."""
+    fits = fit(line_model(), lines((5,)), predictive=lambda data: {"x": []}, keep="seen_predicted", draws=20)
+    assert fits["reason"].values.tolist() == [""]
+    assert fits["seen_predicted"].shape == (1, 2, 20, 0)
+    with pm.Model() as model:
+        sign = pm.Data("sign", 1.0)
+        mu = pm.Normal("mu")
+        pm.Normal("seen", mu, pm.math.switch(sign > 0, 1.0, -1.0) * (1 + mu**2), observed=np.zeros(2))
+    fits = fit(model, [{}], predictive=lambda data: {"sign": -1.0}, draws=20)
+    assert fits["reason"].values.tolist() == ["ValueError: scale < 0"]
+
+
+def test_variables_that_have_no_support_point_of_their_own():
+    """Their starting value wants a draw of theirs, for its shape."""
+    with pm.Model() as model:
+        y = pm.Data("y", np.zeros((4, 3)))
+        effect = pm.ZeroSumNormal("effect", 1, shape=3)
+        chol, _, sds = pm.LKJCholeskyCov("chol", 2, n=3, sd_dist=pm.HalfNormal.dist(1, shape=3))
+        pm.MvNormal("seen", effect, chol=chol, observed=y, shape=y.shape)
+    rng = np.random.default_rng(3)
+    fits = fit(model, [{"y": rng.normal([-1, 0, 1], 1, (n, 3))} for n in (40, 60)], predictive=True, keep="seen_predicted")
+    assert fits["reason"].values.tolist() == ["", ""]
+    assert (abs(fits["effect_mean"].values - [-1, 0, 1]) < 6 / np.sqrt(40)).all()
+    assert fits["seen_predicted"].shape == (2, 2, 500, 60, 3)
+
+
+def test_names_that_clash_and_data_that_are_not_read():
+    with pm.Model() as model:
+        pm.Data("unread", np.zeros(2))
+        mu = pm.Normal("seen_predicted")
+        pm.Normal("seen", mu, 1, observed=pm.Data("y", np.zeros(2)))
+    with pytest.raises(ValueError, match="the model has a variable seen_predicted, and a result of the fits would be named"):
+        fit(model, [{}], predictive=True)
+    fits = fit(model, [{"unread": [1.0, 2.0, 3.0]}, {"unred": [1.0]}], draws=20)
+    assert fits["reason"].values.tolist() == ["", "BadData: the model has no data unred; it has y, unread"]
+    assert fit(model, [{"y": [1.0, 2.0]}], method="prior")["reason"].values.tolist() == [""]
+
+
+def test_true_values_that_nothing_reads_and_missing_observations():
+    with pm.Model() as model:
+        pm.Normal("seen", pm.Normal("mu"), 1, observed=np.array([0.0, np.nan, 0.0]))
+    fits = fit(model, [{"seen": [500.0, np.nan, 600.0]}, {"mu": 1.0}, {}], draws=20)
+    assert fits["reason"].values.tolist() == [
+        "seen has missing values in the model, which are parameters: its values cannot be exchanged",
+        'mu is a variable of the model, and its true value is for "ranks" and functions',
+        "",
+    ]
+
+
+def test_predictions_are_stopped():
+    from inlay.fits.sampler import Stopped
+    from inlay.pymc.fit_functions import fit_functions
+
+    predicted = fit_functions(line_model(), after=["predicted"]).after["predicted"]
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Stopped):
+        predicted.of({"slope": np.zeros((1, 5)), "sd": np.ones((1, 5))}, [np.zeros(3), np.zeros(3)], 1, stop)

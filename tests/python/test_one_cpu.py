@@ -117,5 +117,5 @@ def test_fits_run_on_a_cpu_of_their_own_and_reductions_anywhere(monkeypatch):
     )
     assert (fits["cpus"] == len(os.sched_getaffinity(0))).all()
     assert len(sampled_on) == 80
-    assert {len(cpus) for cpus in sampled_on[:2]} == {len(os.sched_getaffinity(0))}  # tasks of one fit: nobody knows yet how long it takes
+    assert {len(cpus) for cpus in sampled_on[:2]} == {len(os.sched_getaffinity(0))}  # tasks of one fit, of a time unknown
     assert {len(cpus) for cpus in sampled_on[2:6]} == {1}  # a sixteenth of the others go together

@@ -1,26 +1,35 @@
 """What is computed draw by draw in Python: from draws that are there what the model predicts and the log likelihood of
 observations, and from nothing draws from the prior."""
 
-import pickle
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from .. import _inlay
+from ..files import unpickled
 from .functions import Part
+from .sampler import Stopped
 
 
 class Draw:
-    """A host function that draws a random variable without Python code, for a process without PyTensor."""
+    """A host function that draws a random variable without Python code, for a process without PyTensor. What `_inlay.draw`
+    leaves to the op's own code, as parameters that NumPy refuses and draws of no elements, imports PyTensor."""
 
-    def __init__(self, *arguments):
-        self._arguments, self.draw = arguments, _inlay.draw(*arguments)
-        if self.draw is None:
-            raise NotImplementedError(f"this version of NumPy has no sampling function for {arguments[0]}")
+    def __init__(self, arguments, own_code):
+        """`own_code`: a pickled host function that does the same."""
+        self._arguments, self._own_code = arguments, own_code
+        self.draw = _inlay.draw(*arguments)
+
+    def __call__(self, *values):
+        return self._loaded(*values)
+
+    @cached_property
+    def _loaded(self):
+        return unpickled(self._own_code)
 
     def __reduce__(self):
-        return Draw, self._arguments
+        return Draw, (self._arguments, self._own_code)
 
 
 @dataclass(frozen=True)
@@ -39,22 +48,25 @@ class AfterDraws:
     def _function(self):
         return self.part.program().function()
 
-    def of(self, draws, arrays, seed):
+    def of(self, draws, arrays, seed, stop=None):
         """Arrays (chain, draw, ...) by name, of draws by name and arrays of data by number. Each chain has generators of
-        its own."""
+        its own. Errors: Stopped, after the event `stop`."""
         num_chains, num_draws = next(iter(draws.values())).shape[:2]
         chains = [
-            self.of_chain({name: x[c] for name, x in draws.items()}, arrays, (seed, c), num_draws) for c in range(num_chains)
+            self.of_chain({name: x[c] for name, x in draws.items()}, arrays, (seed, c), num_draws, stop)
+            for c in range(num_chains)
         ]
         return {v.name: np.stack(values) for v, values in zip(self.variables, zip(*chains, strict=True), strict=True)}
 
-    def of_chain(self, draws, arrays, seed, num_draws):
+    def of_chain(self, draws, arrays, seed, num_draws, stop=None):
         """A list of arrays (draw, ...), one for each of the variables."""
         numbers = [number for kind, number in self.part.slots if kind == "generator"]
         seeds = {number: np.random.SeedSequence([*seed, *self.name.encode()], spawn_key=(number,)) for number in numbers}
         generators = {number: np.random.default_rng(seed) for number, seed in seeds.items()}
         rows = []
         for i in range(num_draws):
+            if stop is not None and stop.is_set():
+                raise Stopped
             sources = {"draw": {name: x[i] for name, x in draws.items()}, "data": arrays, "generator": generators}
             made = self._function(*(sources[kind][key] for kind, key in self.part.slots))
             made = made if isinstance(made, tuple) else (made,)  # of a single result

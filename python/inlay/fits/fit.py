@@ -1,6 +1,5 @@
 """One fit in a worker: from a data set to a row of results."""
 
-import functools
 import inspect
 import time
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ import numpy as np
 
 from ..files import pickled, unpickled
 from . import sampler, summaries
-from .functions import ModelOfFits
+from .functions import BadData, ModelOfFits
+from .identity import identity_of
 from .methods import Map, Nuts
 from .packed import pack, unpack
 
@@ -28,7 +28,7 @@ class Function:
 
     @classmethod
     def of(cls, name, function):
-        return cls(name, pickled(function), f"{name} {_code(function)}")
+        return cls(name, pickled(function), f"{name} {identity_of(function)}")
 
     @cached_property
     def itself(self):
@@ -43,28 +43,6 @@ class Function:
 
     def __getstate__(self):
         return {name: value for name, value in vars(self).items() if name not in ("itself", "loaded")}
-
-
-def _code(function):
-    """Of a Python function its code, without places in files, and what it has of the functions around it; of another
-    callable its class and its attributes."""
-    if isinstance(function, functools.partial):
-        return f"{_code(function.func)} {function.args!r} {function.keywords!r}"
-    code = getattr(function, "__code__", None)
-    if code is None:
-        name = getattr(function, "__qualname__", type(function).__qualname__)
-        return f"{name} {_identities(getattr(function, '__dict__', {}).values())}"
-    around = _identities(cell.cell_contents for cell in function.__closure__ or ())
-    return f"{_code_of(code)} {function.__defaults__!r} {around}"
-
-
-def _identities(values):
-    return [_code(x) if callable(x) else repr(x) for x in values]
-
-
-def _code_of(code):
-    constants = [_code_of(c) if inspect.iscode(c) else repr(c) for c in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {constants}"
 
 
 @dataclass(frozen=True)
@@ -126,12 +104,14 @@ def _reason(error):
 
 def _values(work, row, given, stop):
     data, truths = _taken_apart(work.functions, given)
+    if truths and "ranks" not in work.summaries and not work.reductions:
+        raise _Reason(f"{next(iter(truths))} is a variable of the model, and its true value is for \"ranks\" and functions")
     arrays = work.functions.arrays(data)
     drawn = work.method.fit(work.functions, arrays, seed_of(work.seed, row.number), stop)
     row.divergences = drawn.divergences
     if drawn.divergences == work.method.draws * work.method.chains:
         raise _Reason("every draw is a divergence")
-    draws, values = _completed(work, row, drawn.values, arrays, given), {}
+    draws, values = _completed(work, row, drawn.values, arrays, given, stop), {}
     for name in work.summaries:
         for variable in truths if name == "ranks" else [v.name for v in work.functions.summarized(name)]:
             also = (truths[variable],) if name == "ranks" else ()
@@ -141,13 +121,13 @@ def _values(work, row, given, stop):
     return values | {name: draws[name] for name in work.keep}
 
 
-def _completed(work, row, draws, arrays, given):
+def _completed(work, row, draws, arrays, given, stop):
     """The draws with what is computed from them, and without what is recorded for that alone."""
     functions, seed = work.functions, seed_of(work.seed, row.number)
     completed = {name: values for name, values in draws.items() if name not in functions.hidden}
     for name, after in functions.after.items():
         at = _predicted_at(work, given) if name == "predicted" and work.predict_at is not None else arrays
-        completed |= after.of(draws, at, seed)
+        completed |= after.of(draws, at, seed, stop)
     return completed
 
 
@@ -159,13 +139,19 @@ def _predicted_at(work, given):
     if not hasattr(instead, "items"):
         raise _Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
     data, _ = _taken_apart(work.functions, given)
-    return work.functions.arrays({**data, **instead})
+    try:
+        return work.functions.arrays({**data, **instead})
+    except BadData as error:
+        raise _Reason(f"predictive: {error}") from error
 
 
 def _taken_apart(functions, given):
     """What exchanges data of the model, and true values of its variables."""
     if not hasattr(given, "items"):
         raise _Reason(f"a data set is a dict by the names of pm.Data, not {type(given).__name__}")
+    for name in functions.imputed:
+        if name in given:
+            raise _Reason(f"{name} has missing values in the model, which are parameters: its values cannot be exchanged")
     variables = {v.name for v in functions.recorded}
     data = {name: value for name, value in given.items() if name not in variables}
     return data, {name: np.asarray(value) for name, value in given.items() if name in variables}

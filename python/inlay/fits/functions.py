@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _inlay
 from ..files import pickled, program_of
+from .identity import identity_of
 
 _SECTION = "fits"  # of the file of a function: what Python must know
 _WORD = 8  # bytes of a field of the record
@@ -32,19 +33,19 @@ def holds(dtype, array):
 
 @dataclass(frozen=True)
 class Part:
-    """One compiled function: its file, and for each of its arguments the number of the data; None: the point."""
+    """One compiled function: its file; for each of its arguments what is read there, the number of the data, or None, the
+    point (what others there are AfterDraws says); and what tells it from others, the same in the next process."""
 
     file: bytes
     slots: tuple
+    content: str
 
     @classmethod
-    def of(cls, program, slots, bound, host_calls):
-        return cls(program.save({_SECTION: pickled((bound, host_calls))}), tuple(slots))
-
-    def continue_hash(self, content):
-        file = _inlay.read_function(self.file, "a function of the fits")
-        content.update(file.hash.encode())
-        content.update(repr(self.slots).encode())
+    def of(cls, program, slots, bound, host_calls, calls):
+        """`calls`: what tells `host_calls` from others. As a pickle they differ between processes."""
+        code = _inlay.read_function(program.save({}), "a function of the fits").hash
+        content = f"{code} {identity_of([*bound, *calls])} {tuple(slots)!r}"
+        return cls(program.save({_SECTION: pickled((bound, host_calls))}), tuple(slots), content)
 
     def program(self):
         file = _inlay.read_function(self.file, "a function of the fits")
@@ -96,6 +97,8 @@ class ModelOfFits:
     data: list
     recorded: list
     coords: dict
+    unread: tuple  # names of data that no function reads
+    imputed: tuple  # names of observed variables with missing values, which are recorded as parameters are
     hidden: tuple  # names of what is recorded for `after` alone
     after: dict  # AfterDraws, by name
 
@@ -104,8 +107,11 @@ class ModelOfFits:
         known = {data.name: i for i, data in enumerate(self.data) if data.name is not None}
         arrays = [data.value for data in self.data]
         for name in given:
+            if name in self.unread:
+                continue
             if name not in known:
-                raise BadData(f"the model has no data {name}; it has {', '.join(known) or 'none'}")
+                names = ", ".join([*known, *self.unread])
+                raise BadData(f"the model has no data {name}; it has {names or 'none'}")
             arrays[known[name]] = self.data[known[name]].taken(given[name])
         sizes = {}
         for data, array in zip(self.data, arrays, strict=True):
@@ -133,7 +139,7 @@ class ModelOfFits:
             content.update(data.value.tobytes())
         content.update(repr([(v.name, v.dtype, v.dims) for v in [*self.recorded, *self.results()]]).encode())
         for after in self.after.values():
-            after.part.continue_hash(content)
+            content.update(after.part.content.encode())
         return content
 
     def __getstate__(self):
@@ -156,7 +162,7 @@ class FitFunctions(ModelOfFits):
         """A hash of what draws depend on: the same in every process that compiles the same model on the same CPU."""
         content = self.hash_of_data()
         for part in (self.logp, self.expand, self.start):
-            part.continue_hash(content)
+            content.update(part.content.encode())
         return content.hexdigest()
 
 
@@ -168,7 +174,7 @@ class PriorFunction(ModelOfFits):
 
     def content(self):
         content = self.hash_of_data()
-        self.prior.part.continue_hash(content)
+        content.update(self.prior.part.content.encode())
         return content.hexdigest()
 
 

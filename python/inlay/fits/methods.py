@@ -41,7 +41,7 @@ class Prior:
     chains: ClassVar[int] = 1
 
     def fit(self, functions, arrays, seed, stop=None):
-        values = functions.prior.of_chain({}, arrays, (seed, 0), self.draws)
+        values = functions.prior.of_chain({}, arrays, (seed, 0), self.draws, stop)
         return Draws({v.name: x[None] for v, x in zip(functions.recorded, values, strict=True)}, 0)
 
 

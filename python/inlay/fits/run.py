@@ -4,6 +4,7 @@ import contextlib
 import tempfile
 import threading
 import time
+import uuid
 from pathlib import Path
 
 from .. import progress
@@ -63,17 +64,18 @@ class _Run:
     def ticket_for(self, executor):
         """Within the block tasks say where the work is."""
         self._data, hash = tasks.packed(self.work)
-        tasks.know(hash, self.work, self.stop)
+        run = uuid.uuid4().hex
+        tasks.begin(run, self.work, self.stop)
         folder = tempfile.TemporaryDirectory(prefix="inlay-fits-") if not _is_here(executor) else None
         try:
             path = None
             if folder is not None:
                 path = str(Path(folder.name) / "work")
                 Path(path).write_bytes(self._data)
-            self._ticket = tasks.Ticket(hash, path)
+            self._ticket = tasks.Ticket(hash, run, path)
             yield
         finally:
-            tasks.forget(hash)
+            tasks.end(run)
             if folder is not None:
                 folder.cleanup()
 

@@ -4,6 +4,8 @@ A summary takes the draws of one variable, (chain, draw, ...), and gives an arra
 quantiles has one more axis, the last.
 """
 
+import math
+
 import numpy as np
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -15,8 +17,9 @@ def mean(draws):
 
 def sd(draws):
     """Of all draws; with the factor n / (n - 1), and NaN of a single one."""
-    draws = draws.reshape(-1, *draws.shape[2:])
-    return draws.std(axis=0, dtype=np.float64, ddof=1) if len(draws) > 1 else np.full(draws.shape[1:], np.nan)
+    if draws.shape[0] * draws.shape[1] < 2:
+        return np.full(draws.shape[2:], np.nan)
+    return draws.std(axis=(0, 1), dtype=np.float64, ddof=1)
 
 
 def quantiles(draws):
@@ -69,7 +72,7 @@ def label(variable, summary):
 
 
 def _of_each(draws, function):
-    columns = draws.reshape(*draws.shape[:2], -1)
+    columns = draws.reshape(*draws.shape[:2], math.prod(draws.shape[2:]))
     out = np.full(columns.shape[2], np.nan)
     for i in range(columns.shape[2]) if draws.shape[1] >= 4 else ():
         column = np.asarray(columns[:, :, i], np.float64)

@@ -19,15 +19,17 @@ MISSING = "missing"  # what a worker returns that has not the work
 # A worker that lives on keeps the last ones only.
 _MOST_KNOWN = 4
 
-_known = OrderedDict()  # by hash: the Work, and the event that stops fits of this process
+_known = OrderedDict()  # by hash: the Work
+_runs = {}  # those of this process by number: the Work, and the event that stops its fits here
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Ticket:
-    """The work of all fits, by its hash, and where its bytes are."""
+    """The work of all fits, by its hash and by the run that it is of, and where its bytes are."""
 
     hash: str
+    run: str
     path: str | None = None
     data: bytes | None = None
 
@@ -52,17 +54,13 @@ def packed(work):
     return data, hashlib.sha256(data).hexdigest()
 
 
-def know(hash, work, stop=None):
-    """From here on this process has that work."""
-    with _lock:
-        _known[hash] = work, stop
-        while len(_known) > _MOST_KNOWN:
-            _known.popitem(last=False)
+def begin(run, work, stop):
+    """This process has the work of a run, until its `end`."""
+    _runs[run] = work, stop
 
 
-def forget(hash):
-    with _lock:
-        _known.pop(hash, None)
+def end(run):
+    _runs.pop(run, None)
 
 
 def do(task):
@@ -77,14 +75,21 @@ def do(task):
 
 
 def _found(ticket):
-    found = _known.get(ticket.hash)
+    found = _runs.get(ticket.run)
     if found is not None:
         return found
+    with _lock:
+        if ticket.hash in _known:
+            return _known[ticket.hash], None
     data = ticket.data if ticket.data is not None else _read(ticket.path)
     if data is None or hashlib.sha256(data).hexdigest() != ticket.hash:
         return None
-    know(ticket.hash, pickle.loads(data))
-    return _known[ticket.hash]
+    work = pickle.loads(data)
+    with _lock:
+        _known[ticket.hash] = work
+        while len(_known) > _MOST_KNOWN:
+            _known.popitem(last=False)
+    return work, None
 
 
 def _read(path):

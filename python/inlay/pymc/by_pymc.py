@@ -52,7 +52,8 @@ class _Loaded:
                 continue
             sizes = {dim: size for dim, size in zip(data.dims, array.shape, strict=False) if self.model.coords.get(dim)}
             coords = {dim: range(size) for dim, size in sizes.items() if len(self.model.coords[dim]) != size}
-            self.model.set_data(data.name, array, coords=coords)
+            self.model.set_data(data.name, np.zeros_like(array), coords=coords)
+            self.model[data.name].set_value(array)  # as it is: `set_data` masks NaN
 
 
 def _as_data(model, name):

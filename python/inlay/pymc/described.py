@@ -30,8 +30,12 @@ def data_names(model):
 def described(model, recorded, hidden, shared, exchanged, after):
     """What a ModelOfFits has of a model, by name. `recorded`: variables, and those that only `after` sees; `shared`: data,
     as shared variables, and `exchanged`, names of `observations` among these; `after`: AfterDraws by name."""
+    data = [_data_of(model, variable, exchanged) for variable in shared]
+    names, read = {v.name for v in model.free_RVs}, {of.name for of in data}
     return {
-        "data": [_data_of(model, variable, exchanged) for variable in shared],
+        "data": data,
+        "unread": tuple(v.name for v in model.data_vars if v.name not in read),
+        "imputed": tuple(v.name for v in model.deterministics if f"{v.name}_unobserved" in names),
         "recorded": [recorded_as(model, v, v.name) for v in [*recorded, *hidden]],
         "coords": {dim: list(values) for dim, values in model.coords.items() if values is not None},
         "hidden": tuple(v.name for v in hidden),
@@ -44,6 +48,8 @@ def variables_of(model, var_names):
     known = {v.name: v for v in [*model.free_RVs, *model.deterministics]}
     if var_names is None:
         return [*known.values()]
+    if not var_names:
+        raise ValueError("var_names is empty: a draw would record nothing")
     for name in var_names:
         if name not in known:
             raise KeyError(f"var_names: {name} is no free variable or deterministic of this model; it has {', '.join(known)}")

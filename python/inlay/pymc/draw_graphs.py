@@ -35,15 +35,15 @@ def predictions(model, variables, given):
     """Random draws of these variables, the generators that they draw from by number in the model, and the next states of
     these."""
     drawn = clone_replace(variables, given)
-    used = set(_generators_of(drawn))
-    numbered = {i: v for i, v in enumerate(_generators_of(model.basic_RVs)) if v in used}
+    used = set(generators_of(drawn))
+    numbered = {i: v for i, v in enumerate(generators_of(model.basic_RVs)) if v in used}
     inputs = {i: v.type(v.name) for i, v in numbered.items()}
     drawn = clone_replace(drawn, {v: inputs[i] for i, v in numbered.items()})
     updates = collect_default_updates(drawn, inputs=[*inputs.values()], must_be_shared=False)
     return drawn, inputs, [updates[generator] for generator in inputs.values()]
 
 
-def _generators_of(graphs):
+def generators_of(graphs):
     return [v for v in ancestors(graphs) if isinstance(v.type, RandomType) and v.owner is None]
 
 

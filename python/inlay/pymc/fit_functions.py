@@ -15,7 +15,7 @@ from pytensor.graph.replace import clone_replace
 
 from ..fits.functions import FitFunctions, PriorFunction
 from .described import NotForFits, as_tensor, data_in, described, hidden_from, observations, shared_of, variables_of
-from .draw_graphs import AfterGraphs
+from .draw_graphs import AfterGraphs, generators_of
 from .limits import refuse_discrete
 from .parts import function_of, part_of, part_of_point
 
@@ -70,12 +70,20 @@ class _Graphs:
         """Of each free variable, unconstrained and without jitter."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there is no support point: refused below, as a random draw
-            return make_initial_point_expression(
+            starts = make_initial_point_expression(
                 free_rvs=self.model.free_RVs,
                 rvs_to_transforms=self.model.rvs_to_transforms,
                 initval_strategies=self.model.rvs_to_initial_values,
                 return_transformed=True,
             )
+        return [self._without_generator(v, start) for v, start in zip(self._values, starts, strict=True)]
+
+    def _without_generator(self, value, start):
+        """Some variables' support points want their own draw, for its shape alone: of a fixed shape it is a constant."""
+        if not generators_of([start]) or None in value.type.shape:
+            return start
+        points = [self.model.initial_point(random_seed=seed)[value.name] for seed in (1, 2)]
+        return pt.constant(points[0]) if np.array_equal(*points) else start
 
     def _split(self, types):
         """A vector, and by place of it the values of the free variables."""

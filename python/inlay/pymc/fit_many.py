@@ -3,6 +3,7 @@ here or on any executor."""
 
 import contextlib
 import secrets
+from numbers import Integral
 
 from ..choices import a_kind
 from ..fits.all_rows import AllRows
@@ -71,7 +72,8 @@ def fit_many(
 
     `reduce`: what to make of a fit's draws where they arise: names of summaries ("mean", "sd", "quantiles", "ess",
     "rhat", "ranks", "loglik") and functions, or a dict of functions by name. A function takes the draws, arrays
-    (chain, draw, ...) by name, and, where it has a second parameter, the data set; it returns a number or an array. None: mean and sd.
+    (chain, draw, ...) by name, and, where it has a second parameter, the data set; it returns a number or an array.
+    None: mean and sd.
     `keep`: names of variables whose draws are kept too. `var_names`: what a draw records, which is what `reduce` sees;
     None: free variables and deterministics.
 
@@ -113,7 +115,7 @@ def fit_many(
     keep = [keep] if isinstance(keep, str) else list(keep or ())
     functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive))
     _refuse_unknown(keep, functions)
-    seed = secrets.randbits(64) if seed is None else seed
+    seed = secrets.randbits(64) if seed is None else _seed(seed)
     predict_at = Function.of("predictive", predictive) if callable(predictive) else None
     work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at)
     refuse_columns(work)
@@ -165,7 +167,7 @@ def _name(given):
 
 def _after(model, summaries, keep, predictive):
     """What is computed from draws."""
-    if predictive not in (None, True, False) and not callable(predictive):
+    if not (predictive is None or isinstance(predictive, bool) or callable(predictive)):
         raise TypeError(f"predictive is {a_kind(predictive)}, neither True nor a function of the data set")
     loglik = "loglik" in summaries or any(f"{v.name}_loglik" in keep for v in model.observed_RVs)
     after = [name for name, is_wanted in (("loglik", loglik), ("predicted", predictive)) if is_wanted]
@@ -174,8 +176,19 @@ def _after(model, summaries, keep, predictive):
     return after
 
 
+def _seed(seed):
+    if not isinstance(seed, Integral) or isinstance(seed, bool):
+        raise TypeError(f"seed is {a_kind(seed)}, not an integer")
+    if seed < 0:
+        raise ValueError(f"seed is {seed}, and has to be at least 0")
+    return int(seed)
+
+
 def _refuse_unknown(keep, functions):
     known = [variable.name for variable in functions.results()]
+    for name in known:
+        if known.count(name) > 1:
+            raise ValueError(f"the model has a variable {name}, and a result of the fits would be named {name}")
     for name in keep:
         if name not in known:
             raise KeyError(f"keep: a draw records no {name}; it records {', '.join(known)}")

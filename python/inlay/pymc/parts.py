@@ -1,7 +1,11 @@
 """Functions of a PyMC model as the fits call them."""
 
-from pymc.pytensorf import compile as compile_as_pymc
+import re
 
+from pymc.pytensorf import compile as compile_as_pymc
+from pytensor.graph.basic import Constant
+
+from ..files import pickled
 from ..fits.after_draws import Draw
 from ..fits.functions import Part
 from ..pytensor import MODE
@@ -28,8 +32,18 @@ def part_of(fn, slots, what=None):
     compiled = find_compiled(fn)
     if what is not None:
         warn_of_python(fn, what)
-    calls = [Draw(*call.drawn) if _needs_no_op(call) else call for call in compiled.translation.host_calls]
-    return Part.of(compiled.program, slots, compiled.translation.bound, calls)
+    calls = compiled.translation.host_calls
+    travelling = [Draw(call.drawn, pickled(call)) if _needs_no_op(call) else call for call in calls]
+    return Part.of(compiled.program, slots, compiled.translation.bound, travelling, [_text_of(call) for call in calls])
+
+
+def _text_of(host_call):
+    """What a call computes, as far as it can be seen: the op and its constants."""
+    node = getattr(host_call, "node", None)
+    if node is None:
+        return getattr(host_call, "__qualname__", type(host_call).__qualname__)
+    constants = [x.data for x in node.inputs if isinstance(x, Constant)]
+    return [re.sub(r" at 0x[0-9A-Fa-f]+", "", f"{node.op!r} {[x.type for x in node.inputs]}"), constants]
 
 
 def _needs_no_op(host_call):

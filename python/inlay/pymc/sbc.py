@@ -27,8 +27,9 @@ class SBC:
     The arguments are those of `simuk.SBC`, the attributes too: after `run_simulations()`, `simulations` is a DataTree
     with the group "prior_sbc" or "posterior_sbc", which ArviZ plots. `augment_observed(model, observed_data, replicated,
     number)` puts both together and returns a dict, by observed variables, and by other `pm.Data` that grow with them;
-    None: the one behind the other, where what is observed is `pm.Data`. There is no `update_data`. `executor` and `resume` are those of
-    `fit_many`; `fits` is what it returned. `sample_kwargs`: `draws`, `tune`, `chains`, `target_accept`, `max_treedepth`.
+    None: the one behind the other, where what is observed is `pm.Data`. There is no `update_data`. `executor` and `resume`
+    are those of `fit_many`; `fits` is what it returned. `sample_kwargs`: `draws`, `tune`, `chains`, `target_accept`,
+    `max_treedepth`.
 
     Simulations that failed are left out, and a line of the log says how many.
 
