@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import xarray
 from inlay.fits import run, stream
 from inlay.fits.fit import Row
 from inlay.fits.methods import Nuts
+from inlay.fits.packed import pack
 
 pytest.importorskip("nutpie")
 pytest.importorskip("zarr")
@@ -229,22 +231,27 @@ def test_a_generator_and_no_data_sets(tmp_path, suffix):
 
 @STORES
 def test_few_rows_are_in_memory(tmp_path, suffix, monkeypatch):
-    """Those of two writes and of the tasks in flight, here of one fit each: not those of all fits."""
+    """Those of a write, of four rows here, and of the tasks in flight, of one fit each: not those of all fits."""
     monkeypatch.setattr(run, "_LARGEST_BATCH", 1)
+    monkeypatch.setattr(stream, "MOST_ROWS", 4)
+
+    def rows():
+        return sum(type(x) is Row for x in gc.get_objects())
 
     def most_alive(**options):
-        alive = []
+        gc.collect()
+        before, alive = rows(), []
 
         def datasets():
             for data in series([3] * 60):
-                alive.append(sum(type(x) is Row for x in gc.get_objects()))
+                alive.append(rows() - before)
                 yield data
 
-        fit(datasets(), **options)
+        fit(datasets(), executor=2, **options)
         return max(alive)
 
     assert most_alive() > 50
-    assert most_alive(to=tmp_path / f"fits{suffix}") < 12
+    assert most_alive(to=tmp_path / f"fits{suffix}") <= 4 + 2 * 2 + 2  # two for each thread, and what comes meanwhile
 
 
 @STORES
@@ -269,6 +276,14 @@ def test_a_path_that_exists(tmp_path, suffix):
     assert path.read_text() == "mine"
 
 
+def test_files_beside_the_path_stay(tmp_path):
+    beside = tmp_path / "fits.parquet.part"
+    beside.write_text("mine")
+    fit(series(), to=tmp_path / "fits.parquet")
+    assert beside.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fits.parquet", "fits.parquet.part"]
+
+
 def test_wrong_paths(tmp_path, monkeypatch):
     for to, error, text in (
         (3, TypeError, "to= takes a path, not an int"),
@@ -277,15 +292,30 @@ def test_wrong_paths(tmp_path, monkeypatch):
     ):
         with pytest.raises(error, match=text):
             fit(series(), to=to)
-    with pytest.raises(ValueError, match="to: a result is named a/b, and an array in a Zarr group has no /"):
-        fit(series(), to=tmp_path / "fits.zarr", reduce={"a/b": lambda draws: 1})
-    with pytest.raises(ValueError, match="to: a result is named label, as is the column of the data sets' labels"):
-        fit({"a": series()[0]}, to=tmp_path / "fits.parquet", reduce={"label": lambda draws: 1})
     for name, package in (("fits.zarr", "zarr"), ("fits.parquet", "pyarrow")):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, package, None)
             with pytest.raises(ImportError, match=f"to: a path that ends in .* needs {package}: pip install {package}"):
                 fit(series(), to=tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_a_store_cannot_have(tmp_path):
+    def refused(datasets, text, suffix, name):
+        with pytest.raises(ValueError, match=re.escape(text)):
+            fit(datasets, to=tmp_path / f"fits{suffix}", reduce={name: lambda draws: 1})
+
+    for name in ("a/b", "a\\b"):
+        refused([], f"to: a result is named {name!r}, and an array in a Zarr group has no /", ".zarr", name)
+    for name in ("", ".", "..", "zarr.json", "__a"):
+        refused([], f"to: a result is named {name!r}, which is no name of an array in a Zarr group", ".zarr", name)
+    for suffix in (".zarr", ".parquet"):
+        refused([], r"to: a result is named '\udc80', which UTF-8 cannot hold", suffix, "\udc80")
+    refused({"a": {}}, "to: a result is named 'label', as is the column of the data sets' labels", ".parquet", "label")
+    with pm.Model(coords={"a/b": [0, 1]}) as model:
+        pm.Normal("x", dims="a/b")
+    with pytest.raises(ValueError, match="to: a dim is named 'a/b', and an array in a Zarr group has no /"):
+        inlay.pymc.fit_many(model, [{}], to=tmp_path / "fits.zarr", **FEW)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -354,6 +384,66 @@ def test_ctrl_c_leaves_what_is_done(tmp_path, suffix):
     np.testing.assert_array_equal([found["mu_mean"][i] for i in done], want["mu_mean"][: len(done)])
     if suffix == ".zarr":
         assert found["reason"][len(done) :] == ["not done"] * (10 - len(done))
+
+
+@contextlib.contextmanager
+def interrupted_at_another_line(lines):
+    """Ctrl-C at the first line of the stores' modules that is not in the set, which has it then."""
+    files, count = {module.__file__ for module in (stream, zarr_store, parquet_store)}, len(lines)
+
+    def trace(frame, event, argument):
+        line = frame.f_code.co_filename, frame.f_lineno
+        if line[0] not in files:
+            return None
+        if event == "line" and line not in lines and len(lines) == count:
+            lines.add(line)
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize(("suffix", "labels"), [(".zarr", None), (".zarr", list("abcdef")), (".parquet", list("abcdef"))])
+def test_ctrl_c_at_any_line_of_a_write(tmp_path, suffix, labels, monkeypatch):
+    """It is written again: rows with the first results, of different lengths, which make a file full."""
+    monkeypatch.setattr(stream, "MOST_ROWS", 4)
+
+    def row(number, length):
+        results = {"mu_mean": np.array(number + 0.5), "residual_mean": np.arange(length) + float(number)}
+        return Row(number, packed=pack(results if number else {}), seconds=float(number))
+
+    work, lines, count = _work(), set(), -1
+    while len(lines) > count:
+        count = len(lines)
+        store = stream.Stream(tmp_path / f"{count}{suffix}", work, labels)
+        store.put(row(0, 0))
+        store.put(row(1, 2))
+        store.put(row(3, 3))
+        store.put(row(2, 4))
+        with interrupted_at_another_line(lines), contextlib.suppress(KeyboardInterrupt):
+            store.finish(5)
+        store.finish(5)
+        found = columns(store.opened())
+        done = slice(0, 4)
+        assert found["dataset"][done] == ([*range(4)] if labels is None or suffix == ".parquet" else labels[:4])
+        assert found["seconds"][done] == [0.0, 1.0, 2.0, 3.0]
+        assert found["failed"] == [False] * 4 + [True] * (suffix == ".zarr")
+        if suffix == ".zarr":
+            assert found["dataset"][4] == (4 if labels is None else labels[4])
+        assert found["mu_mean"][done] == [None, 1.5, 2.5, 3.5]
+        assert [None if x is None else x.tolist() for x in found["residual_mean"][done]] == [
+            None,
+            [1.0, 2.0],
+            [2.0, 3.0, 4.0, 5.0],
+            [3.0, 4.0, 5.0],
+        ]
+        assert store.done == 4
+    assert len(lines) > 30
 
 
 RUN = """

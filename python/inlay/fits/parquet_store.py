@@ -7,10 +7,10 @@ All files have one schema, since readers take that of the first: where a later r
 or one of another dtype, the earlier files are written again.
 """
 
-import contextlib
 import json
 import os
 import shutil
+import tempfile
 from functools import reduce
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from .stream import MOST_BYTES, MOST_ROWS, text
-from .table import COLUMNS, DATASET, attributes, columns_of, dims_of, names_of_results, own_dim
+from .table import COLUMNS, DATASET, attributes, columns_of, dims_of, names_of_results, own_dim, refuse_names
 
 LABEL = "label"
 
@@ -28,11 +28,11 @@ _TYPES = {"divergences": pa.int64(), "failed": pa.bool_(), "reason": pa.string()
 
 class ParquetStore:
     def __init__(self, path, work, labels):
-        if labels is not None and LABEL in names_of_results(work):
-            raise ValueError(f"to: a result is named {LABEL}, as is the column of the data sets' labels")
+        refuse_names("result", names_of_results(work), lambda name: _no_name_of_column(name, labels is not None))
         self._path, self._work, self._labels = path, work, labels
         self._results = {}  # by name: the dtype of a result, and its dims
         self._number, self._rows = 0, []  # of the last file
+        self._written = set()  # the numbers of the rows of the last write
         os.mkdir(path)
         try:
             self._replace(0, self._table([], {}))  # so that there is something to read from the beginning
@@ -41,6 +41,11 @@ class ParquetStore:
             raise
 
     def write(self, rows):
+        """After an exception, even at the very end, the same rows may come again."""
+        rows = [row for row in rows if row.number not in self._written]
+        if not rows:
+            return
+        written = {row.number for row in rows}
         rows = sorted([*self._rows, *rows], key=lambda row: row.number)
         results = self._results_with(rows)
         if results != self._results:
@@ -49,9 +54,9 @@ class ParquetStore:
                 self._replace(number, _with_schema(pq.ParquetFile(self._file(number)).read(), schema))
             self._results = results
         self._replace(self._number, self._table(rows, results))
-        if len(rows) >= MOST_ROWS or sum(len(row.packed[1]) for row in rows) >= MOST_BYTES:
-            self._number, rows = self._number + 1, []
-        self._rows = rows
+        is_full = len(rows) >= MOST_ROWS or sum(len(row.packed[1]) for row in rows) >= MOST_BYTES
+        number, rows = (self._number + 1, []) if is_full else (self._number, rows)
+        self._number, self._rows, self._written = number, rows, written
 
     def finish(self, count):
         """Rows that did not come are not there."""
@@ -92,14 +97,18 @@ class ParquetStore:
         return self._path / f"part-{number:05}.parquet"
 
     def _replace(self, number, table):
-        beside = self._path.with_name(self._path.name + ".part")  # readers of a folder read all that is in it
-        try:
-            pq.write_table(table, beside)
-            os.replace(beside, self._file(number))
-        except BaseException:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            raise
+        # Beside the folder, since readers read all that is in it.
+        with tempfile.TemporaryDirectory(dir=self._path.parent, prefix=self._path.name) as folder:
+            file = os.path.join(folder, "part")
+            pq.write_table(table, file)
+            os.replace(file, self._file(number))
+
+
+def _no_name_of_column(name, has_labels):
+    """Why there can be no column with this name."""
+    if has_labels and name == LABEL:
+        return "as is the column of the data sets' labels"
+    return None if name == text(name) else "which UTF-8 cannot hold"
 
 
 def _arrow_has(dtype):

@@ -77,8 +77,8 @@ class Stream:
     def _write(self):
         begin = time.monotonic()
         self._store.write(sorted(self._pending, key=lambda row: row.number))
-        self.done += sum(row.reason == "" for row in self._pending)
-        self._pending, self._bytes = [], 0
+        done = self.done + sum(row.reason == "" for row in self._pending)
+        self._pending, self._bytes, self.done = [], 0, done
         end = time.monotonic()
         self._next = end + max(_WAIT, _WAIT_OF_WRITE * (end - begin))
 

@@ -1,20 +1,47 @@
 """The rows of fits as columns: names, dims, coords, how sizes that differ are filled; and as one xarray.Dataset."""
 
+import re
+
 import numpy as np
 
+from ..choices import a_kind
 from . import summaries
 
 DATASET = "dataset"
 COLUMNS = ("divergences", "failed", "reason", "seconds")
 
+_OWN_DIM = re.compile(r"(.*)_dim_\d+_*", re.DOTALL)  # as `named_dim` makes it
+
 
 def refuse_columns(work):
-    """Errors: ValueError where a result would have the name of a column, or two have one name."""
-    taken = {DATASET, "chain", "draw", "quantile", *COLUMNS}
-    for name in names_of_results(work):
+    """Errors: TypeError where the name of a result is no str; ValueError where a result or a dim would have the name of
+    a column, or two results, or a result and a dim, have one name."""
+    names, dims = names_of_results(work), dims_of_results(work)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"reduce: the name of a function is a str, not {a_kind(name)}")
+    columns = {DATASET, "chain", "draw", "quantile", *COLUMNS}
+    taken = set(columns)
+    for name in names:
         if name in taken:
             raise ValueError(f"two results would be named {name}: name that of reduce= otherwise, by a dict")
         taken.add(name)
+    for dim, variable in dims.items():
+        if dim in columns:
+            raise ValueError(f"the dim {dim} of {variable} is named as a column of the fits: name it otherwise")
+        if dim in taken:
+            raise ValueError(f"a result would be named {dim}, as is a dim of {variable}: name one of them otherwise")
+    for name in names:
+        own = _OWN_DIM.fullmatch(name)
+        if own and own[1] in names:
+            raise ValueError(f"a result would be named {name}, as may be a dim of {own[1]}: name one of them otherwise")
+
+
+def refuse_names(kind, names, reason):
+    """Errors: ValueError for a name of which the function `reason` says why a store cannot have it."""
+    for name in names:
+        if because := reason(name):
+            raise ValueError(f"to: a {kind} is named {name!r}, {because}")
 
 
 def names_of_results(work):
@@ -77,7 +104,7 @@ def coords_of(work, sizes, varying):
         if dim == "quantile":
             coords[dim] = list(summaries.QUANTILES)
         elif known is not None and len(known) == size and dim not in varying and dim != DATASET:
-            coords[dim] = known
+            coords[dim] = as_labels(known)
     return coords
 
 
@@ -105,23 +132,43 @@ def as_labels(labels):
 
 def dims_of(work, rows):
     """Of each value that some row has, by name; None for those that only a function of the user's has."""
-    known = {}
-    for variable in work.functions.results():
-        known[variable.name] = ("chain", "draw", *variable.dims)
-    for summary in summaries.SUMMARIES:
-        for variable in work.functions.summarized(summary):
-            more = ("quantile",) if summary == "quantiles" else ()
-            known[summaries.label(variable.name, summary)] = (*variable.dims, *more)
-    reduced = {reduction.name for reduction in work.reductions}
+    known, reduced = _known_dims(work), {reduction.name for reduction in work.reductions}
     shapes = {name: shape for layout in {row.packed[0] for row in rows} for name, _, shape in layout}
     names = dict.fromkeys(name for row in rows for name, _, _ in row.packed[0])
     return {name: [None] * len(shapes[name]) if name in reduced else known[name] for name in names}
+
+
+def dims_of_results(work):
+    """The dims that variables give to results, each with such a variable."""
+    kept = [v for v in work.functions.results() if v.name in work.keep]
+    summarized = [v for name in work.summaries for v in work.functions.summarized(name)]
+    return {dim: v.name for v in [*kept, *summarized] for dim in _dims_of_variable(work, v)}
+
+
+def _dims_of_variable(work, variable):
+    """Of predictions at other data than the fit's: not those of the model, whose coords are of its own data."""
+    is_elsewhere = work.predict_at is not None and variable in work.functions.after["predicted"].variables
+    return tuple(own_dim(variable.name, i) for i in range(variable.ndim)) if is_elsewhere else variable.dims
+
+
+def _known_dims(work):
+    """Of each result that is of variables, by name."""
+    known = {}
+    for variable in work.functions.results():
+        known[variable.name] = ("chain", "draw", *_dims_of_variable(work, variable))
+    for summary in summaries.SUMMARIES:
+        for variable in work.functions.summarized(summary):
+            more = ("quantile",) if summary == "quantiles" else ()
+            known[summaries.label(variable.name, summary)] = (*_dims_of_variable(work, variable), *more)
+    return known
 
 
 def named_dim(dim, size, name, axis, sizes):
     """A dim of this size: the one that was asked for, unless it has another size already. It is added to `sizes`."""
     if dim is None or sizes.get(dim, size) != size:
         dim = own_dim(name, axis)
+    while sizes.get(dim, size) != size:  # the model has this one, too
+        dim += "_"
     sizes[dim] = size
     return dim
 

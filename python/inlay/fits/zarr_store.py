@@ -2,7 +2,8 @@
 
 The arrays grow as rows come, one after the other. What makes a row readable is one write, that of the group's
 consolidated metadata, which has the shapes of all of them; and of a row that stands before others `failed` is written
-last. So what a kill leaves is whole. Results are float64, since NaN stands for what is not there.
+last. So what a kill leaves is whole. After an exception the same rows are written again: what is known of the arrays
+changes after them. Results are float64, since NaN stands for what is not there.
 """
 
 import os
@@ -21,10 +22,12 @@ from .table import (
     columns_of,
     coords_of,
     dims_of,
+    dims_of_results,
     extent,
     joined,
     named_dim,
     names_of_results,
+    refuse_names,
 )
 
 _CHUNK_ROWS = 4096
@@ -41,18 +44,18 @@ _COLUMNS = {
 
 class ZarrStore:
     def __init__(self, path, work, labels):
-        for name in names_of_results(work):
-            if "/" in name:
-                raise ValueError(f"to: a result is named {name}, and an array in a Zarr group has no / in its name")
+        refuse_names("result", names_of_results(work), _no_name_of_array)
+        refuse_names("dim", dims_of_results(work), _no_name_of_array)
         self._path, self._work, self._labels = path, work, labels
-        self._arrays, self._dims = {}, {}
+        self._arrays = {}  # by name: an array, and its dims
         self._sizes, self._varying = {DATASET: 0}, set()
+        self._num_labelled = 0
         os.mkdir(path)
         try:
             self._group = zarr.open_group(path, mode="a", zarr_format=3, attributes=attributes(work))
-            self._make(DATASET, (), *(("int64", 0) if labels is None else ("string", "")))
+            self._make(DATASET, (), (), *(("int64", 0) if labels is None else ("string", "")))
             for name, (dtype, missing) in _COLUMNS.items():
-                self._make(name, (), dtype, missing)
+                self._make(name, (), (), dtype, missing)
             self._commit()
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
@@ -61,22 +64,16 @@ class ZarrStore:
     def write(self, rows):
         numbers = np.array([row.number for row in rows])
         results = {name: [row.values().get(name) for row in rows] for name in self._know(rows)}
-        begin = self._sizes[DATASET]
-        self._sizes[DATASET] = max(begin, int(numbers.max()) + 1)
-        self._resize()
-        self._number(begin)
+        self._lengthen(int(numbers.max()) + 1)
         for name, arrays in results.items():
             self._put(name, numbers, arrays)
         columns = columns_of(rows)
         for name in _COLUMNS:
-            self._arrays[name].oindex[numbers] = columns[name]
+            self._array(name).oindex[numbers] = columns[name]
         self._commit()
 
     def finish(self, count):
-        begin = self._sizes[DATASET]
-        self._sizes[DATASET] = max(begin, count)
-        self._resize()
-        self._number(begin)
+        self._lengthen(count)
         self._write_coords()
         self._commit()
 
@@ -90,42 +87,54 @@ class ZarrStore:
         known = dims_of(self._work, rows)
         for name, dims in known.items():
             shape, is_padded = extent([row.values().get(name) for row in rows])
-            if name not in self._dims:
-                pairs = enumerate(zip(dims, shape, strict=True))
-                self._dims[name] = [named_dim(dim, size, name, i, self._sizes) for i, (dim, size) in pairs]
-                self._make(name, shape, "float64", np.nan)
-            for dim, size, padded in zip(self._dims[name], shape, is_padded, strict=True):
-                if padded or size != self._sizes[dim]:
+            if name not in self._arrays:
+                pairs, sizes = enumerate(zip(dims, shape, strict=True)), dict(self._sizes)
+                dims = [named_dim(dim, size, name, i, sizes) for i, (dim, size) in pairs]
+                self._make(name, dims, shape, "float64", np.nan)
+            _, dims = self._arrays[name]
+            for dim, size, padded in zip(dims, shape, is_padded, strict=True):
+                if padded or size != self._sizes.get(dim, size):
                     self._varying.add(dim)
-                self._sizes[dim] = max(self._sizes[dim], size)
+                self._sizes[dim] = max(self._sizes.get(dim, size), size)
         return list(known)
 
-    def _make(self, name, shape, dtype, missing):
+    def _array(self, name):
+        return self._arrays[name][0]
+
+    def _make(self, name, dims, shape, dtype, missing):
         size_bytes = 8 * max(1, int(np.prod(shape)))
         rows = min(_CHUNK_ROWS, max(1, _CHUNK_BYTES // size_bytes))
-        self._arrays[name] = self._group.create_array(
+        array = self._group.create_array(
             name,
             shape=(self._sizes[DATASET], *shape),
             chunks=(rows, *(max(1, size) for size in shape)),
             dtype=dtype,
             fill_value=missing,
-            dimension_names=[DATASET, *self._dims.get(name, ())],
+            dimension_names=[DATASET, *dims],
+            overwrite=True,  # one that an exception left
         )
+        self._arrays[name] = array, dims
+
+    def _lengthen(self, count):
+        self._sizes[DATASET] = max(self._sizes[DATASET], count)
+        self._resize()
+        self._label()
 
     def _resize(self):
-        for name, array in self._arrays.items():
-            shape = tuple(self._sizes[dim] for dim in (DATASET, *self._dims.get(name, ())))
+        for array, dims in self._arrays.values():
+            shape = tuple(self._sizes[dim] for dim in (DATASET, *dims))
             if array.shape != shape:
                 array.resize(shape)
 
-    def _number(self, begin):
-        """The data sets from `begin` on. Those that were not drawn have no label."""
-        end = self._sizes[DATASET]
+    def _label(self):
+        """The data sets that have no label yet. Those that were not drawn get none."""
+        begin, end = self._num_labelled, self._sizes[DATASET]
         if self._labels is None:
-            self._arrays[DATASET][begin:end] = np.arange(begin, end)
-            return
-        labels = [text(label) for label in self._labels[begin:end]]
-        self._arrays[DATASET][begin : begin + len(labels)] = np.array(labels, object)
+            self._array(DATASET)[begin:end] = np.arange(begin, end)
+        else:
+            labels = [text(label) for label in self._labels[begin:end]]
+            self._array(DATASET)[begin : begin + len(labels)] = np.array(labels, object)
+        self._num_labelled = end
 
     def _put(self, name, numbers, arrays):
         """In halves where one long array would make much of many short ones."""
@@ -140,7 +149,7 @@ class ZarrStore:
             self._put(name, numbers[:half], arrays[:half])
             self._put(name, numbers[half:], arrays[half:])
         elif size_bytes:
-            self._arrays[name].oindex[(numbers, *map(slice, shape))] = joined(arrays, shape, np.float64)
+            self._array(name).oindex[(numbers, *map(slice, shape))] = joined(arrays, shape, np.float64)
 
     def _write_coords(self):
         import xarray
@@ -156,6 +165,17 @@ class ZarrStore:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that consolidated metadata are no part of Zarr 3's core
             zarr.consolidate_metadata(self._group.store)
+
+
+def _no_name_of_array(name):
+    """Why there can be no array with this name."""
+    if "/" in name or "\\" in name:
+        return "and an array in a Zarr group has no / and no \\ in its name"
+    if name in ("", ".", "..", "zarr.json") or name.startswith("__"):
+        return "which is no name of an array in a Zarr group"
+    if name != text(name):
+        return "which UTF-8 cannot hold"
+    return None
 
 
 def _writable(labels):

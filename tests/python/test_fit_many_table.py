@@ -1,0 +1,75 @@
+"""What results and their dims are named, and the coords of these: what cannot be is refused before any fit."""
+
+import inlay.pymc
+import numpy as np
+import pymc as pm
+import pytest
+
+pytest.importorskip("nutpie")
+
+FEW = {"draws": 20, "tune": 20, "chains": 1, "seed": 1, "progress": False, "executor": 1}
+
+
+def model_with(dim, labels=(0, 1)):
+    with pm.Model(coords={dim: list(labels)}) as model:
+        a = pm.Normal("a", dims=dim)
+        pm.Normal("y", a, 1, observed=np.array([1.0, 2.0]))
+    return model
+
+
+def one(draws):
+    return 1.0
+
+
+@pytest.mark.parametrize("dim", ["dataset", "quantile", "seconds", "failed", "reason", "divergences"])
+def test_a_dim_named_as_a_column(dim):
+    with pytest.raises(ValueError, match=f"the dim {dim} of a is named as a column of the fits"):
+        inlay.pymc.fit_many(model_with(dim), [{}], **FEW)
+    fits = inlay.pymc.fit_many(model_with(dim), [{}], reduce=one, **FEW)  # where no result has it
+    assert fits["one"].values == [1.0]
+
+
+def test_a_result_named_as_a_dim():
+    with pytest.raises(ValueError, match="a result would be named point, as is a dim of a: name one of them otherwise"):
+        inlay.pymc.fit_many(model_with("point"), [{}], reduce={"mean": "mean", "point": one}, **FEW)
+    with pytest.raises(ValueError, match="a result would be named a_mean, as is a dim of a"):
+        inlay.pymc.fit_many(model_with("a_mean"), [{}], **FEW)
+    with pytest.raises(ValueError, match="a result would be named v_dim_0, as may be a dim of v"):
+        inlay.pymc.fit_many(model_with("point"), [{}], reduce={"v": lambda draws: np.ones(2), "v_dim_0": one}, **FEW)
+
+
+def test_a_name_that_is_no_str():
+    with pytest.raises(TypeError, match="reduce: the name of a function is a str, not an int"):
+        inlay.pymc.fit_many(model_with("point"), [{}], reduce={3: one}, **FEW)
+
+
+def test_a_dim_of_a_result_that_the_model_has_in_another_size():
+    fits = inlay.pymc.fit_many(
+        model_with("v_dim_0"), [{}], reduce={"mean": "mean", "v": lambda draws: np.ones(3)}, **FEW
+    )
+    assert fits["a_mean"].dims == ("dataset", "v_dim_0")
+    assert fits["v"].dims == ("dataset", "v_dim_0_")
+
+
+def test_coords_that_are_tuples():
+    labels = [("a", 1), ("b", 2)]
+    fits = inlay.pymc.fit_many(model_with("t", labels), [{}], **FEW)
+    assert fits["a_mean"].dims == ("dataset", "t")
+    assert fits["t"].values.tolist() == labels
+
+
+def test_predictions_at_other_data_have_dims_of_their_own():
+    """The model's coords label its own data: what is predicted at others may be as long, and is of others."""
+    with pm.Model(coords={"day": ["mon", "tue"]}) as model:
+        x = pm.Data("x", [1.0, 2.0], dims="day")
+        a = pm.Normal("a")
+        pm.Normal("y", a * x, 1, observed=[1.0, 2.0], dims="day")
+    options = {"reduce": ["mean", "loglik"], "keep": "y_predicted", **FEW}
+    fits = inlay.pymc.fit_many(model, [{}], predictive=lambda data: {"x": np.array([3.0, 4.0])}, **options)
+    assert fits["y_predicted_mean"].dims == ("dataset", "y_predicted_dim_0")
+    assert fits["y_predicted"].dims == ("dataset", "chain", "draw", "y_predicted_dim_0")
+    assert fits["y_lppd"].dims == ("dataset", "day")
+    assert "y_predicted_dim_0" not in fits.coords
+    at_its_own = inlay.pymc.fit_many(model, [{}], predictive=True, **options)
+    assert at_its_own["y_predicted_mean"].dims == ("dataset", "day")
+    assert at_its_own["day"].values.tolist() == ["mon", "tue"]
