@@ -240,3 +240,20 @@ def test_predictions_are_stopped():
     stop.set()
     with pytest.raises(Stopped):
         predicted.of({"slope": np.zeros((1, 5)), "sd": np.ones((1, 5))}, [np.zeros(3), np.zeros(3)], 1, stop)
+
+
+def test_predictions_at_other_lengths_of_a_dim():
+    """What was observed is given for its length alone, and has that of the others; a covariate has to be given."""
+    with pm.Model(coords={"week": range(4)}) as model:
+        sales = pm.Data("sales", np.zeros(4), dims="week")  # the first with the dim, whose length is that of the dim
+        price, season = pm.Data("price", np.ones(4), dims="week"), pm.Data("season", np.zeros(4), dims="week")
+        slope = pm.Normal("slope", 0, 10)
+        pm.Normal("seen", slope * price + season, 0.1, observed=sales, dims="week")
+    data = [{"price": np.arange(1.0, 7.0), "sales": 2 * np.arange(1.0, 7.0), "season": np.zeros(6)}]
+    options = {"keep": ["slope", "seen_predicted"], "draws": 50}
+    fits = fit(model, data, predictive=lambda data: {"price": [5.0, 7.0], "season": [0.0, 1.0]}, **options)
+    assert fits["reason"].values.tolist() == [""]
+    errors = fits["seen_predicted"].values - (fits["slope"].values[..., None] * [5, 7] + [0, 1])
+    assert errors.shape == (1, 2, 50, 2) and stats.kstest(10 * errors.ravel(), "norm").pvalue > 1e-4
+    fits = fit(model, data, predictive=lambda data: {"price": [5.0, 7.0]}, **options)
+    assert fits["reason"].values.tolist() == ["predictive: season has size 6 along week, and price has 2: give both"]

@@ -43,6 +43,7 @@ class AfterDraws:
     name: str
     part: Part
     variables: list
+    shaped: list  # numbers of data of which the shape alone is read
 
     @cached_property
     def _function(self):

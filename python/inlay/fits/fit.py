@@ -126,12 +126,12 @@ def _completed(work, row, draws, arrays, given, stop):
     functions, seed = work.functions, seed_of(work.seed, row.number)
     completed = {name: values for name, values in draws.items() if name not in functions.hidden}
     for name, after in functions.after.items():
-        at = _predicted_at(work, given) if name == "predicted" and work.predict_at is not None else arrays
+        at = _predicted_at(work, given, after) if name == "predicted" and work.predict_at is not None else arrays
         completed |= after.of(draws, at, seed, stop)
     return completed
 
 
-def _predicted_at(work, given):
+def _predicted_at(work, given, after):
     try:
         instead = work.predict_at.itself(given)
     except Exception as error:
@@ -140,7 +140,7 @@ def _predicted_at(work, given):
         raise _Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
     data, _ = _taken_apart(work.functions, given)
     try:
-        return work.functions.arrays({**data, **instead})
+        return work.functions.arrays_at(data, instead, after.shaped)
     except BadData as error:
         raise _Reason(f"predictive: {error}") from error
 

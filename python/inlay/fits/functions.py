@@ -121,6 +121,23 @@ class ModelOfFits:
                     raise BadData(f"{data.name} has size {size} along {dim}, and {name} has {known}")
         return arrays
 
+    def arrays_at(self, given, instead, shaped):
+        """The same with `instead` in place of some data of the data set. Data of which the shape alone matters, by number,
+        are as long as `instead` is along their dims. Errors: BadData."""
+        dims = {data.name: data.dims for data in self.data}
+        sizes = {dim: (name, n) for name, x in instead.items() for dim, n in zip(dims.get(name, ()), np.shape(x), strict=False)}
+        resized = {}
+        for number, data in enumerate(self.data):
+            shape = np.shape(given.get(data.name, data.value))
+            wanted = list(shape)
+            for axis, (dim, size) in enumerate(zip(data.dims, shape, strict=False)):
+                name, wanted[axis] = sizes.get(dim, (None, size)) if dim is not None else (None, size)
+                if wanted[axis] != size and number not in shaped and data.name not in instead:
+                    raise BadData(f"{data.name} has size {size} along {dim}, and {name} has {wanted[axis]}: give both")
+            if wanted != list(shape):
+                resized[data.name] = np.zeros(wanted, data.value.dtype)
+        return self.arrays({**given, **resized, **instead})
+
     def results(self):
         """The variables that a fit has draws of."""
         recorded = [v for v in self.recorded if v.name not in self.hidden]

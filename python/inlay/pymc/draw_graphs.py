@@ -10,6 +10,7 @@ from pytensor.compile.io import In
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.shape import Shape, Shape_i
 
 from ..fits.after_draws import AfterDraws
 from .described import recorded_as
@@ -93,4 +94,12 @@ class AfterGraphs:
             recorded_as(self._model, v, f"{v.name}{graph.suffix}", output.ndim)
             for v, output in zip(graph.variables, outputs, strict=False)
         ]
-        return AfterDraws(name, part_of(fn, list(inputs)), variables)
+        shaped = [i for i, v in enumerate(of_data.values()) if _is_shape_alone(fn, v)]
+        return AfterDraws(name, part_of(fn, list(inputs)), variables, shaped)
+
+
+def _is_shape_alone(fn, variable):
+    """Whether a function reads the shape of an input, or nothing of it."""
+    inputs = {given.variable: inner for given, inner in zip(fn.maker.inputs, fn.maker.fgraph.inputs, strict=True)}
+    clients = fn.maker.fgraph.clients.get(inputs[variable], [])
+    return all(isinstance(node.op, Shape | Shape_i) for node, _ in clients)
