@@ -10,6 +10,7 @@ from .. import _inlay
 from ..files import unpickled
 from .functions import Part
 from .sampler import Stopped
+from .sent import Sent
 
 
 class Draw:
@@ -33,7 +34,7 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class AfterDraws:
+class AfterDraws(Sent):
     """A compiled function, from the values of one draw to `variables`, with the next states of its generators after them.
 
     The slots of the part: ("draw", name), ("data", number) or ("generator", number), where a number is that in the model,
@@ -74,6 +75,3 @@ class AfterDraws:
             rows.append(made[: len(self.variables)])
             generators = dict(zip(numbers, made[len(self.variables) :], strict=True))
         return [np.stack(values) for values in zip(*rows, strict=True)]
-
-    def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "_function"}

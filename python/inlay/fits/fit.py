@@ -12,14 +12,16 @@ from . import sampler, summaries
 from .functions import BadData, ModelOfFits
 from .identity import identity_of
 from .methods import Map, Nuts
+from .names import PREDICTED
 from .packed import pack, unpack
+from .sent import Sent
 
 # Why a row has no results, where the data set is not to blame.
 NOT_DONE = "not done"
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(Sent):
     """A function of the user's, as bytes that any process reads."""
 
     name: str
@@ -40,9 +42,6 @@ class Function:
         function = self.itself
         takes_data = len([p for p in inspect.signature(function).parameters.values() if p.default is p.empty]) > 1
         return (lambda draws, data: function(draws, data)) if takes_data else (lambda draws, data: function(draws))
-
-    def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name not in ("itself", "loaded")}
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def _completed(work, row, draws, arrays, given, stop):
     functions, seed = work.functions, seed_of(work.seed, row.number)
     completed = {name: values for name, values in draws.items() if name not in functions.hidden}
     for name, after in functions.after.items():
-        at = _predicted_at(work, given, after) if name == "predicted" and work.predict_at is not None else arrays
+        at = _predicted_at(work, given, after) if name == PREDICTED and work.predict_at is not None else arrays
         completed |= after.of(draws, at, seed, stop)
     return completed
 

@@ -14,6 +14,8 @@ import numpy as np
 from .. import _inlay
 from ..files import pickled, program_of
 from .identity import identity_of
+from .names import LOGLIK
+from .sent import Sent
 
 _SECTION = "fits"  # of the file of a function: what Python must know
 _WORD = 8  # bytes of a field of the record
@@ -91,7 +93,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class ModelOfFits:
+class ModelOfFits(Sent):
     """What is known of a model, however it is fitted."""
 
     data: list
@@ -145,8 +147,8 @@ class ModelOfFits:
 
     def summarized(self, summary):
         """The variables that a summary may be of."""
-        loglik = self.after["loglik"].variables if "loglik" in self.after else []
-        return loglik if summary == "loglik" else [v for v in self.results() if v not in loglik]
+        loglik = self.after[LOGLIK].variables if LOGLIK in self.after else []
+        return loglik if summary == LOGLIK else [v for v in self.results() if v not in loglik]
 
     def hash_of_data(self):
         """Of what the functions read and give, begun; to be continued with the functions."""
@@ -158,9 +160,6 @@ class ModelOfFits:
         for after in self.after.values():
             content.update(after.part.content.encode())
         return content
-
-    def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "loaded"}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+from .names import LOGLIK, observed_of
+
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -58,7 +60,7 @@ def lppd(draws):
         return np.log(np.exp(draws - shift).mean(axis=(0, 1), dtype=np.float64)) + shift
 
 
-SUMMARIES = {"mean": mean, "sd": sd, "quantiles": quantiles, "ess": ess, "rhat": rhat, "ranks": rank, "loglik": lppd}
+SUMMARIES = {"mean": mean, "sd": sd, "quantiles": quantiles, "ess": ess, "rhat": rhat, "ranks": rank, LOGLIK: lppd}
 
 # What a summary adds to the name of its variable, where that is not its own name.
 _SUFFIXES = {"quantiles": "quantile", "ranks": "rank"}
@@ -66,8 +68,8 @@ _SUFFIXES = {"quantiles": "quantile", "ranks": "rank"}
 
 def label(variable, summary):
     """The name of a summary of a variable."""
-    if summary == "loglik":
-        return f"{variable.removesuffix('_loglik')}_lppd"
+    if summary == LOGLIK:
+        return f"{observed_of(variable, LOGLIK)}_lppd"
     return f"{variable}_{_SUFFIXES.get(summary, summary)}"
 
 

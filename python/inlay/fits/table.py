@@ -6,6 +6,7 @@ import numpy as np
 
 from ..choices import a_kind
 from . import summaries
+from .names import PREDICTED
 
 DATASET = "dataset"
 COLUMNS = ("divergences", "failed", "reason", "seconds")
@@ -147,7 +148,7 @@ def dims_of_results(work):
 
 def _dims_of_variable(work, variable):
     """Of predictions at other data than the fit's: not those of the model, whose coords are of its own data."""
-    is_elsewhere = work.predict_at is not None and variable in work.functions.after["predicted"].variables
+    is_elsewhere = work.predict_at is not None and variable in work.functions.after[PREDICTED].variables
     return tuple(own_dim(variable.name, i) for i in range(variable.ndim)) if is_elsewhere else variable.dims
 
 

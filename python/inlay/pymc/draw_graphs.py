@@ -13,6 +13,7 @@ from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.shape import Shape, Shape_i
 
 from ..fits.after_draws import AfterDraws
+from ..fits.names import LOGLIK, PREDICTED, named
 from .described import recorded_as
 from .parts import function_of, part_of
 
@@ -48,17 +49,20 @@ def generators_of(graphs):
     return [v for v in ancestors(graphs) if isinstance(v.type, RandomType) and v.owner is None]
 
 
+PRIOR = "prior"
+
+
 @dataclass
 class _Graph:
     given: dict  # what stands for the value of a free variable
     outputs: list  # the results, and the next states of the generators
     generators: dict
     variables: list  # of the model, one for each result
-    suffix: str = ""  # of the names of the results
+    names: list  # of the results
 
 
 class AfterGraphs:
-    """The graphs of some AfterDraws, "loglik", "predicted" and "prior", which read shared variables, and others in place of
+    """The graphs of some AfterDraws, LOGLIK, PREDICTED and PRIOR, which read shared variables, and others in place of
     the constants in `exchanged`. `recorded`: the variables of a draw from the prior."""
 
     def __init__(self, model, names, exchanged, recorded=()):
@@ -69,11 +73,12 @@ class AfterGraphs:
 
     def _graph(self, name):
         observed, given = self._model.observed_RVs, given_values(self._model)
-        if name == "loglik":
-            return _Graph(given, log_likelihoods(self._model, observed, given), {}, observed, "_loglik")
-        variables, given, suffix = (self._recorded, {}, "") if name == "prior" else (observed, given, "_predicted")
+        if name == LOGLIK:
+            return _Graph(given, log_likelihoods(self._model, observed, given), {}, observed, _named(observed, LOGLIK))
+        variables, given = (self._recorded, {}) if name == PRIOR else (observed, given)
+        names = [v.name for v in variables] if name == PRIOR else _named(variables, PREDICTED)
         drawn, generators, states = predictions(self._model, variables, given)
-        return _Graph(given, [*drawn, *states], generators, variables, suffix)
+        return _Graph(given, [*drawn, *states], generators, variables, names)
 
     def outputs(self):
         return [output for graph in self._graphs.values() for output in graph.outputs]
@@ -91,11 +96,15 @@ class AfterGraphs:
         givens = [*zip(data, of_data.values(), strict=True)]
         fn = function_of(self._model, [*inputs.values()], outputs, givens=givens)
         variables = [
-            recorded_as(self._model, v, f"{v.name}{graph.suffix}", output.ndim)
-            for v, output in zip(graph.variables, outputs, strict=False)
+            recorded_as(self._model, v, name_of_result, output.ndim)
+            for v, name_of_result, output in zip(graph.variables, graph.names, outputs, strict=False)
         ]
         shaped = [i for i, v in enumerate(of_data.values()) if _is_shape_alone(fn, v)]
         return AfterDraws(name, part_of(fn, list(inputs)), variables, shaped)
+
+
+def _named(variables, what):
+    return [named(v.name, what) for v in variables]
 
 
 def _is_shape_alone(fn, variable):

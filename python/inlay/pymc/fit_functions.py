@@ -15,7 +15,7 @@ from pytensor.graph.replace import clone_replace
 
 from ..fits.functions import FitFunctions, PriorFunction
 from .described import NotForFits, as_tensor, data_in, described, hidden_from, observations, shared_of, variables_of
-from .draw_graphs import AfterGraphs, generators_of
+from .draw_graphs import PRIOR, AfterGraphs, generators_of
 from .limits import refuse_discrete
 from .parts import function_of, part_of, part_of_point
 
@@ -127,10 +127,10 @@ def prior_function(model, var_names=None, observed=(), after=()):
     constants, recorded = observations(model), variables_of(model, var_names)
     hidden = hidden_from(model, recorded, after)
     exchanged = {constants[name]: shared_of(name, constants[name]) for name in observed}
-    graphs = AfterGraphs(model, ["prior", *after], exchanged, [*recorded, *hidden])
+    graphs = AfterGraphs(model, [PRIOR, *after], exchanged, [*recorded, *hidden])
     data, instead = data_in(graphs.outputs(), model)
     functions = graphs.compiled(data, instead)
-    prior = functions.pop("prior")
+    prior = functions.pop(PRIOR)
     return PriorFunction(prior=prior, **described(model, recorded, hidden, data, observed, functions))
 
 

@@ -11,6 +11,7 @@ from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
 from ..fits.fit import Function, Work
 from ..fits.kept import Kept
+from ..fits.names import LOGLIK, PREDICTED, named
 from ..fits.run import run
 from ..fits.stream import Stream, refuse_path
 from ..fits.summaries import SUMMARIES
@@ -169,8 +170,8 @@ def _after(model, summaries, keep, predictive):
     """What is computed from draws."""
     if not (predictive is None or isinstance(predictive, bool) or callable(predictive)):
         raise TypeError(f"predictive is {a_kind(predictive)}, neither True nor a function of the data set")
-    loglik = "loglik" in summaries or any(f"{v.name}_loglik" in keep for v in model.observed_RVs)
-    after = [name for name, is_wanted in (("loglik", loglik), ("predicted", predictive)) if is_wanted]
+    loglik = LOGLIK in summaries or any(named(v.name, LOGLIK) in keep for v in model.observed_RVs)
+    after = [name for name, is_wanted in ((LOGLIK, loglik), (PREDICTED, predictive)) if is_wanted]
     if after and not model.observed_RVs:
         raise ValueError(f"the model observes nothing, so that there is no {' and no '.join(after)}")
     return after
