@@ -7,6 +7,7 @@
     python bench/fits.py memory         megabytes of a worker above those of Python, NumPy and nutpie's core
     python bench/fits.py parent         megabytes by which 10 000 fits raise the parent's memory
     python bench/fits.py calibration    CPU seconds of inlay.pymc.SBC: eight schools, 1000 x (25 draws, 50 tune)
+    python bench/fits.py shards         a table: milliseconds of a gradient by rows and by what holds them
     python bench/fits.py simuk          of one simulation of the same by simuk, in PyMC's own mode, after a first one
 
 One number is printed. The least of several rounds counts.
@@ -195,6 +196,56 @@ def seconds_of_simuk():
     return seconds(11) / 11
 
 
+def milliseconds_of_gradients():
+    """Of a regression on 8 columns: the whole in one place, and two shards in threads, on Dask and on Ray."""
+    import ray
+    from distributed import Client, LocalCluster
+
+    import inlay.pymc
+    from inlay.fits.shards import Shard, _Functions, held
+    from inlay.pymc.fit_functions import fit_functions
+
+    functions = fit_functions(columns_model())
+    lines = ["rows whole threads dask ray"]
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        for n in (1_000, 100_000, 1_000_000, 4_000_000):
+            x, y = np.random.default_rng(1).normal(size=(n, 8)), np.random.default_rng(2).normal(size=n)
+            shards = [{"x": x[part], "y": y[part]} for part in (slice(0, n // 2), slice(n // 2, n))]
+            empty = functions.arrays({"x": x[:0], "y": y[:0]})
+            alone = Shard(functions, {"x": x, "y": y})
+            times = [milliseconds(lambda: alone.logp(np.zeros(9)))]
+            for executor in (2, client, ray):
+                holder = held(functions, shards, executor)
+                together = _Functions(functions, empty, holder, 2)
+                times.append(milliseconds(lambda: together._logp(np.zeros(9))))
+                holder.close()
+            lines.append(f"{n} " + " ".join(f"{t:.3g}" for t in times))
+    ray.shutdown()
+    return "\n".join(lines)
+
+
+def columns_model():
+    import pymc as pm
+
+    with pm.Model() as model:
+        x, y = pm.Data("x", np.zeros((2, 8))), pm.Data("y", np.zeros(2))
+        slope, noise = pm.Normal("slope", 0, 5, shape=8), pm.HalfNormal("noise", 2)
+        pm.Normal("seen", x @ slope, noise, observed=y)
+    return model
+
+
+def milliseconds(call, seconds=1.0):
+    """On the wall: the least of as many calls as a second has."""
+    call()
+    end, least = time.perf_counter() + seconds, np.inf
+    while time.perf_counter() < end:
+        begin = time.perf_counter()
+        call()
+        least = min(least, time.perf_counter() - begin)
+    return 1e3 * least
+
+
 FIGURES = {
     "regressions": lambda: milliseconds_of_a_fit(400, 400),
     "start": lambda: milliseconds_of_a_fit(1, 2),
@@ -204,6 +255,7 @@ FIGURES = {
     "parent": megabytes_of_the_parent,
     "calibration": seconds_of_calibration,
     "simuk": seconds_of_simuk,
+    "shards": milliseconds_of_gradients,
 }
 
 if __name__ == "__main__":

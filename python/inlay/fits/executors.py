@@ -44,6 +44,23 @@ def refuse_others(executor):
         _kind(executor)
 
 
+def refuse_for_shards(executor):
+    """Errors: TypeError for what holds no shards."""
+    if not (executor is None or _is_count(executor) or is_dask(executor) or is_ray(executor)):
+        raise TypeError(
+            "executor= of shards takes None, a number of threads, a dask.distributed.Client or the module ray, not "
+            f"{a_kind(executor)}: the workers of others hold nothing between calls"
+        )
+
+
+def is_dask(executor):
+    return _is_instance(executor, "distributed", "Client")
+
+
+def is_ray(executor):
+    return getattr(executor, "__name__", None) == "ray" and hasattr(executor, "remote")
+
+
 def _is_count(executor):
     return isinstance(executor, int) and not isinstance(executor, bool) and executor > 0
 
@@ -51,9 +68,9 @@ def _is_count(executor):
 def _kind(executor):
     if _is_instance(executor, "joblib", "Parallel"):
         return _of_joblib
-    if getattr(executor, "__name__", None) == "ray" and hasattr(executor, "remote"):
+    if is_ray(executor):
         return _of_ray
-    if _is_instance(executor, "distributed", "Client"):
+    if is_dask(executor):
         return _of_dask
     if callable(getattr(executor, "submit", None)) and not isinstance(executor, type):
         return _of_futures

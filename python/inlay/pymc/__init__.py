@@ -7,8 +7,9 @@ Everything else of PyMC runs with `inlay.pytensor`: as the default mode, or as `
 from ..fits.failures import SamplingFailed
 from .bridgestan import export_bridgestan
 from .fit_many import FitsEnded, fit_many
+from .fit_shards import fit_shards
 from .nutpie import compile_nutpie
 from .sampling_wrapper import sampling_wrapper
 from .sbc import SBC
 
-__all__ = ["SBC", "FitsEnded", "SamplingFailed", "compile_nutpie", "export_bridgestan", "fit_many", "sampling_wrapper"]
+__all__ = ["SBC", "FitsEnded", "SamplingFailed", "compile_nutpie", "export_bridgestan", "fit_many", "fit_shards", "sampling_wrapper"]
