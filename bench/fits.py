@@ -201,8 +201,7 @@ def milliseconds_of_gradients():
     import ray
     from distributed import Client, LocalCluster
 
-    import inlay.pymc
-    from inlay.fits.shards import Shard, _Functions, held
+    from inlay.fits.shards import FunctionsOfShards, Shard, held
     from inlay.pymc.fit_functions import fit_functions
 
     functions = fit_functions(columns_model())
@@ -217,8 +216,8 @@ def milliseconds_of_gradients():
             times = [milliseconds(lambda: alone.logp(np.zeros(9)))]
             for executor in (2, client, ray):
                 holder = held(functions, shards, executor)
-                together = _Functions(functions, empty, holder, 2)
-                times.append(milliseconds(lambda: together._logp(np.zeros(9))))
+                together = FunctionsOfShards(functions, empty, holder, 2)
+                times.append(milliseconds(lambda: together.logp(np.zeros(9))))
                 holder.close()
             lines.append(f"{n} " + " ".join(f"{t:.3g}" for t in times))
     ray.shutdown()

@@ -257,3 +257,11 @@ def test_predictions_at_other_lengths_of_a_dim():
     assert errors.shape == (1, 2, 50, 2) and stats.kstest(10 * errors.ravel(), "norm").pvalue > 1e-4
     fits = fit(model, data, predictive=lambda data: {"price": [5.0, 7.0]}, **options)
     assert fits["reason"].values.tolist() == ["predictive: season has size 6 along week, and price has 2: give both"]
+
+
+def test_data_that_became_constants_are_not_exchanged():
+    """Neither in silence: such a data set would be fitted as the model's own."""
+    from pymc.model.transform.optimization import freeze_dims_and_data
+
+    fits = fit(freeze_dims_and_data(line_model(), data=["x"]), [{"x": [1.0, 2.0, 3.0]}], draws=20)
+    assert fits["reason"].values.tolist() == ["BadData: the model has no data x; it has y"]

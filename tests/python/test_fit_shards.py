@@ -4,7 +4,7 @@ import inlay.pymc
 import numpy as np
 import pymc as pm
 import pytest
-from inlay.fits.shards import Shard, _Functions, held
+from inlay.fits.shards import FunctionsOfShards, Shard, held
 from inlay.pymc.fit_functions import fit_functions
 
 pytest.importorskip("nutpie")
@@ -35,10 +35,10 @@ def test_the_log_density_is_that_of_the_whole():
     functions, shards = fit_functions(line()), rows()
     empty = functions.arrays({name: x[:0] for name, x in shards[0].items()})
     holder = held(functions, shards, 2)
-    together = _Functions(functions, empty, holder, len(shards))
+    together = FunctionsOfShards(functions, empty, holder, len(shards))
     alone = Shard(functions, whole(shards))
     for point in np.random.default_rng(2).normal(size=(20, 3)):
-        got, want = together._logp(point), alone.logp(point)
+        got, want = together.logp(point), alone.logp(point)
         # Sums of some 170 terms in another order.
         np.testing.assert_allclose(got[0], want[0], rtol=1e-12)
         np.testing.assert_allclose(got[1], want[1], rtol=1e-11, atol=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _inlay
 from ..files import unpickled
 from .functions import Part
-from .sampler import Stopped
+from .sampler import refuse_stopped
 from .sent import Sent
 
 
@@ -65,13 +65,13 @@ class AfterDraws(Sent):
         numbers = [number for kind, number in self.part.slots if kind == "generator"]
         seeds = {number: np.random.SeedSequence([*seed, *self.name.encode()], spawn_key=(number,)) for number in numbers}
         generators = {number: np.random.default_rng(seed) for number, seed in seeds.items()}
-        rows = []
+        rows, sources = [], {"data": arrays, "generator": generators}
         for i in range(num_draws):
-            if stop is not None and stop.is_set():
-                raise Stopped
-            sources = {"draw": {name: x[i] for name, x in draws.items()}, "data": arrays, "generator": generators}
-            made = self._function(*(sources[kind][key] for kind, key in self.part.slots))
+            refuse_stopped(stop)
+            made = self._function(
+                *(draws[key][i] if kind == "draw" else sources[kind][key] for kind, key in self.part.slots)
+            )
             made = made if isinstance(made, tuple) else (made,)  # of a single result
             rows.append(made[: len(self.variables)])
-            generators = dict(zip(numbers, made[len(self.variables) :], strict=True))
+            generators.update(zip(numbers, made[len(self.variables) :], strict=True))
         return [np.stack(values) for values in zip(*rows, strict=True)]

@@ -106,11 +106,12 @@ def _values(work, row, given, stop):
     if truths and "ranks" not in work.summaries and not work.reductions:
         raise _Reason(f"{next(iter(truths))} is a variable of the model, and its true value is for \"ranks\" and functions")
     arrays = work.functions.arrays(data)
-    drawn = work.method.fit(work.functions, arrays, seed_of(work.seed, row.number), stop)
+    seed = seed_of(work.seed, row.number)
+    drawn = work.method.fit(work.functions, arrays, seed, stop)
     row.divergences = drawn.divergences
     if drawn.divergences == work.method.draws * work.method.chains:
         raise _Reason("every draw is a divergence")
-    draws, values = _completed(work, row, drawn.values, arrays, given, stop), {}
+    draws, values = _completed(work, seed, drawn.values, arrays, given, stop), {}
     for name in work.summaries:
         for variable in truths if name == "ranks" else [v.name for v in work.functions.summarized(name)]:
             also = (truths[variable],) if name == "ranks" else ()
@@ -120,9 +121,9 @@ def _values(work, row, given, stop):
     return values | {name: draws[name] for name in work.keep}
 
 
-def _completed(work, row, draws, arrays, given, stop):
+def _completed(work, seed, draws, arrays, given, stop):
     """The draws with what is computed from them, and without what is recorded for that alone."""
-    functions, seed = work.functions, seed_of(work.seed, row.number)
+    functions = work.functions
     completed = {name: values for name, values in draws.items() if name not in functions.hidden}
     for name, after in functions.after.items():
         at = _predicted_at(work, given, after) if name == PREDICTED and work.predict_at is not None else arrays

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from .failures import NOT_FINITE_ANYWHERE, SamplingFailed, failure_text
-from .sampler import WHAT, Draws, Stopped, by_name
+from .sampler import WHAT, Draws, by_name, refuse_stopped
 
 
 def minimize(function, start, options):
@@ -37,8 +37,7 @@ def maximum(functions, arrays, options, stop=None):
     call = functools.partial(_called, functions.loaded, arrays)
 
     def loss(point):
-        if stop is not None and stop.is_set():
-            raise Stopped
+        refuse_stopped(stop)
         logp, gradient = call("logp", np.array(point, np.float64))
         return -float(logp), -gradient
 

@@ -20,6 +20,12 @@ class Stopped(Exception):
     """The fit was told to stop."""
 
 
+def refuse_stopped(stop):
+    """Errors: Stopped, after the event `stop`, where there is one."""
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
 @dataclass
 class Draws:
     values: dict  # by name, (chain, draw, ...)

@@ -100,10 +100,10 @@ class NutsOnShards(Nuts):
 
     def fit(self, functions, arrays, seed, stop=None):
         """`arrays`: without rows."""
-        return sampler.sample(_Functions(functions, arrays, self.shards, self.count), arrays, seed, self.settings, stop)
+        return sampler.sample(FunctionsOfShards(functions, arrays, self.shards, self.count), arrays, seed, self.settings, stop)
 
 
-class _Functions:
+class FunctionsOfShards:
     """FitFunctions whose log density is that of all shards."""
 
     def __init__(self, functions, arrays, shards, count):
@@ -112,9 +112,9 @@ class _Functions:
         self.start, self.record = self._own.start, self._own.record
 
     def pointer(self, name, on_error):
-        return self._own.pointer(name, on_error) if name != "logp" else _LogpOfShards(self._logp, on_error)
+        return self._own.pointer(name, on_error) if name != "logp" else _LogpOfShards(self.logp, on_error)
 
-    def _logp(self, point):
+    def logp(self, point):
         """The prior is computed here while the shards are on their way."""
         parts = self._shards.call("logp", point)
         prior, of_prior = self._own.call("logp", point, self._arrays)

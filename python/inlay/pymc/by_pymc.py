@@ -12,7 +12,7 @@ import numpy as np
 
 from ..files import pickled, unpickled
 from ..fits.functions import ModelOfFits
-from ..fits.sampler import Draws, Stopped
+from ..fits.sampler import Draws, Stopped, refuse_stopped
 
 # PyTensor is not made for threads, and a process has one copy of a model.
 _one_fit = threading.Lock()
@@ -93,14 +93,12 @@ def _continue_hash(content, model):
 
 def pymc_model(model, var_names=None, exchanged=(), after=()):
     """Errors: KeyError for a name in `var_names` that is no variable; what pickle raises for a model that it cannot."""
-    from pytensor.compile.sharedvalue import SharedVariable
-
-    from .described import data_in, described, hidden_from, observations, shared_of, variables_of
+    from .described import data_in, described, hidden_from, observations, shared_data, shared_of, variables_of
     from .draw_graphs import AfterGraphs
 
     constants, recorded = observations(model), variables_of(model, var_names)
     instead_of = {constants[name]: shared_of(name, constants[name]) for name in exchanged}
-    shared = [*(v for v in model.data_vars if isinstance(v, SharedVariable)), *instead_of.values()]
+    shared = [*shared_data(model), *instead_of.values()]
     graphs = AfterGraphs(model, after, instead_of)
     _, instead = data_in(graphs.outputs(), model)
     hidden, compiled = hidden_from(model, recorded, after), graphs.compiled(shared, instead)
@@ -122,7 +120,7 @@ class ByPymc:
         from ..pytensor import default_mode
 
         with _one_fit:
-            _refuse_stopped(stop)
+            refuse_stopped(stop)
             functions.loaded.exchange(arrays)
             with functions.loaded.model, default_mode(), _quiet_log():
                 trace = _FITS[self.name](self, unpickled(self.settings), seed, stop)
@@ -142,7 +140,7 @@ def _sample(method, settings, seed, stop):
         cores=1,
         random_seed=seed,
         nuts_sampler="pymc",
-        callback=lambda **_: _refuse_stopped(stop),
+        callback=lambda **_: refuse_stopped(stop),
         progressbar=False,
         compute_convergence_checks=False,
         **settings,
@@ -167,17 +165,12 @@ def _advi(method, settings, seed, stop):
     import pymc
 
     of_fit, of_draws = map(int, np.random.SeedSequence(seed).generate_state(2))
-    callbacks = [*settings.pop("callbacks", ()), lambda *_: _refuse_stopped(stop)]
+    callbacks = [*settings.pop("callbacks", ()), lambda *_: refuse_stopped(stop)]
     approximation = pymc.fit(random_seed=of_fit, progressbar=False, callbacks=callbacks, **settings)
     return approximation.sample(method.draws, random_seed=of_draws)
 
 
 _FITS = {"nuts": _sample, "smc": _smc, "advi": _advi}
-
-
-def _refuse_stopped(stop):
-    if stop is not None and stop.is_set():
-        raise Stopped
 
 
 def _divergences(trace):

@@ -22,9 +22,14 @@ def observations(model):
     return {name: value for name, value in values.items() if isinstance(value, Constant)}
 
 
+def shared_data(model):
+    """The `pm.Data` that can be exchanged: others are constants."""
+    return [v for v in model.data_vars if isinstance(v, SharedVariable)]
+
+
 def data_names(model):
     """What a data set may give: data, and observed values that are constants."""
-    return [v.name for v in model.data_vars if isinstance(v, SharedVariable)] + [*observations(model)]
+    return [v.name for v in shared_data(model)] + [*observations(model)]
 
 
 def described(model, recorded, hidden, shared, exchanged, after):
@@ -34,7 +39,7 @@ def described(model, recorded, hidden, shared, exchanged, after):
     names, read = {v.name for v in model.free_RVs}, {of.name for of in data}
     return {
         "data": data,
-        "unread": tuple(v.name for v in model.data_vars if v.name not in read),
+        "unread": tuple(v.name for v in shared_data(model) if v.name not in read),
         "imputed": tuple(v.name for v in model.deterministics if f"{v.name}_unobserved" in names),
         "recorded": [recorded_as(model, v, v.name) for v in [*recorded, *hidden]],
         "coords": {dim: list(values) for dim, values in model.coords.items() if values is not None},

@@ -2,8 +2,6 @@
 here or on any executor."""
 
 import contextlib
-import secrets
-from numbers import Integral
 
 from ..choices import a_kind
 from ..fits.all_rows import AllRows
@@ -16,7 +14,7 @@ from ..fits.run import run
 from ..fits.stream import Stream, refuse_path
 from ..fits.summaries import SUMMARIES
 from ..fits.table import refuse_columns
-from .methods import method_of
+from .methods import method_of, seed_for
 
 
 class FitsEnded(RuntimeError):
@@ -116,7 +114,7 @@ def fit_many(
     keep = [keep] if isinstance(keep, str) else list(keep or ())
     functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive))
     _refuse_unknown(keep, functions)
-    seed = secrets.randbits(64) if seed is None else _seed(seed)
+    seed = seed_for(seed)
     predict_at = Function.of("predictive", predictive) if callable(predictive) else None
     work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at)
     refuse_columns(work)
@@ -175,14 +173,6 @@ def _after(model, summaries, keep, predictive):
     if after and not model.observed_RVs:
         raise ValueError(f"the model observes nothing, so that there is no {' and no '.join(after)}")
     return after
-
-
-def _seed(seed):
-    if not isinstance(seed, Integral) or isinstance(seed, bool):
-        raise TypeError(f"seed is {a_kind(seed)}, not an integer")
-    if seed < 0:
-        raise ValueError(f"seed is {seed}, and has to be at least 0")
-    return int(seed)
 
 
 def _refuse_unknown(keep, functions):

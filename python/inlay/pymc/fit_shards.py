@@ -1,7 +1,6 @@
 """One data set in shards on several workers, sampled as a whole."""
 
 import contextlib
-import secrets
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ..fits.fit import Work, fit
 from ..fits.functions import BadData
 from ..fits.shards import NutsOnShards, held
 from ..fits.table import refuse_columns, table
-from .methods import settings_for
+from .methods import seed_for, settings_for
 
 
 def fit_shards(
@@ -53,12 +52,12 @@ def fit_shards(
         start, _ = functions.loaded.start(functions.arrays(without_rows))
     except BadData as error:
         raise ValueError(f"shards: {error}") from error
-    seed = secrets.randbits(64) if seed is None else seed
+    seed = seed_for(seed)
     with contextlib.closing(held(functions, shards, executor)) as holder:
         for i, size in enumerate(holder.call("number_of_parameters")):
             if size != start.size:
                 raise ValueError(f"shard {i} has {size} parameters, and without rows there are {start.size}")
-        work = Work(functions, seed, NutsOnShards(settings, holder, len(shards)), (), (), tuple(_names(functions)))
+        work = Work(functions, seed, NutsOnShards(settings, holder, len(shards)), (), (), tuple(v.name for v in functions.results()))
         refuse_columns(work)
         row = fit(work, 0, without_rows)
     if row.reason:
@@ -77,7 +76,3 @@ def _refuse_shards(shards):
         scalars = [name for name, x in given.items() if np.ndim(x) == 0]
         if scalars:
             raise ValueError(f"shard {i}: {scalars[0]} has no rows")
-
-
-def _names(functions):
-    return [variable.name for variable in functions.results()]

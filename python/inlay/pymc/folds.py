@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytensor
-from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.traversal import ancestors
 
 from ..fits.fit import seed_of
 from ..fits.sampler import sample
 from ..pytensor import MODE
-from .described import NotForFits
+from .described import NotForFits, shared_data
 from .draw_graphs import given_values, log_likelihoods
 from .fit_functions import fit_functions
 
@@ -25,7 +24,7 @@ class Folds:
         self.dim = dim or (model.named_vars_to_dims.get(observed.name) or (None,))[0]
         self._axes = {
             v.name: axes.index(self.dim)
-            for v in _data_of(model)
+            for v in shared_data(model)
             if self.dim is not None and self.dim in (axes := model.named_vars_to_dims.get(v.name) or ())
         }
         sources = {v.name for v in ancestors([model.rvs_to_values[observed]])}
@@ -38,7 +37,7 @@ class Folds:
         for variable in self._functions.recorded:
             if self.dim in variable.dims:
                 raise NotForFits(f"{variable.name} has the dim {self.dim}, so that each observation has parameters of its own")
-        self._whole = {v.name: v.get_value() for v in _data_of(model)}
+        self._whole = {v.name: v.get_value() for v in shared_data(model)}
         self._likelihood = _likelihood_function(model, observed)
 
     def parts(self, idx):
@@ -69,16 +68,12 @@ class Folds:
         return np.asarray(rows).reshape(chains, num_draws, -1)
 
 
-def _data_of(model):
-    return [v for v in model.data_vars if isinstance(v, SharedVariable)]
-
-
 def _likelihood_function(model, observed):
     """From the values of the free variables, as they are recorded, and all data to the log likelihood of each
     observation."""
     given = given_values(model)
     (term,) = log_likelihoods(model, [observed], given)
-    data = _data_of(model)
+    data = shared_data(model)
     shared = [v.type() for v in data]
     return pytensor.function(
         [*given.values(), *shared], term, givens=[*zip(data, shared, strict=True)], mode=MODE, on_unused_input="ignore"

@@ -2,8 +2,10 @@
 
 import functools
 import inspect
+import secrets
 from numbers import Integral
 
+from ..choices import a_kind
 from ..files import pickled
 from ..fits.methods import Map, Nuts, Prior
 from ..fits.nutpie_core import is_installed, settings_of
@@ -33,6 +35,17 @@ def refuse_counts(**counts):
             raise TypeError(f"{name} is {count!r}, not an integer")
         if count < 1:
             raise ValueError(f"{name} is {count}, and has to be at least 1")
+
+
+def seed_for(seed):
+    """A new one for None. Errors: TypeError, ValueError."""
+    if seed is None:
+        return secrets.randbits(64)
+    if not isinstance(seed, Integral) or isinstance(seed, bool):
+        raise TypeError(f"seed is {a_kind(seed)}, not an integer")
+    if seed < 0:
+        raise ValueError(f"seed is {seed}, and has to be at least 0")
+    return int(seed)
 
 
 def settings_for(more, draws, tune, chains):

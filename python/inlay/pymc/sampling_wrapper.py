@@ -4,9 +4,8 @@ The model is compiled once, whatever is left out: data are arguments.
 """
 
 import functools
-import secrets
 
-from .methods import settings_for
+from .methods import seed_for, settings_for
 
 
 def sampling_wrapper(model, idata=None, *, dim=None, draws=1000, tune=1000, chains=4, seed=None, nuts_sampler_kwargs=None):
@@ -25,7 +24,7 @@ def sampling_wrapper(model, idata=None, *, dim=None, draws=1000, tune=1000, chai
     from .folds import Folds  # which imports PyMC, and PyMC's import may be what imports this
 
     settings = settings_for(nuts_sampler_kwargs, draws, tune, chains)
-    return _wrapper_class()(Folds(model, dim, settings, secrets.randbits(64) if seed is None else seed), idata)
+    return _wrapper_class()(Folds(model, dim, settings, seed_for(seed)), idata)
 
 
 @functools.cache

@@ -170,7 +170,6 @@ class SBC:
     def _done(self):
         return np.flatnonzero(~self.fits["failed"].values)
 
-
     def _tree(self, ranks):
         """As simuk has it: a simulation is a draw, of one chain."""
         import xarray
