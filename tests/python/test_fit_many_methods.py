@@ -11,6 +11,7 @@ import pytest
 from inlay.fits import nutpie_core
 from inlay.fits.fit import seed_of
 from inlay.pymc import by_pymc
+from inlay.pytensor import default_mode
 from scipy.stats import kstest
 
 
@@ -52,7 +53,8 @@ def test_map_is_that_of_pymc():
         model = scale_model()
         with model:
             pm.set_data(given)
-            want = pm.find_MAP(progressbar=False, compile_kwargs={"mode": "INLAY"})
+            with default_mode():
+                want = pm.find_MAP(progressbar=False)
         for name in ("mu", "scale", "ratio"):
             # From the same start by the same steps, which stop where the log density changes by 2e-9 of itself: by its
             # square root at most in a parameter, whose curvature is above 1 here.

@@ -112,7 +112,7 @@ def test_shared_variables_stay_as_they_are():
     rng = pytensor.shared(np.random.default_rng(1), name="rng")
     total = pytensor.shared(np.zeros(3), name="total")
     data = pytensor.shared(np.arange(3.0), name="data")
-    later, draw = pt.random.normal(0, data, rng=rng, return_next_rng=True)
+    later, draw = pt.random.normal(0, data, rng=rng).owner.outputs
     f = pytensor.function([], draw, updates={rng: later, total: total + draw}, mode="INLAY")
     program, state = f.vm.compiled.program, rng.get_value(borrow=True).bit_generator.state
     kept = total.get_value(borrow=True)
@@ -344,7 +344,8 @@ def test_copies_are_named():
     x, i, y = pt.dvector("x"), pt.lvector("i"), pt.dvector("y")
     f = pytensor.function([x, i, y], [pt.inc_subtensor(x[i], y), pt.stack([x, x]).T], mode="INLAY")
     notes = [row.note for row in inlay.profile(f, np.ones(3), np.array([1]), np.ones(1)).rows]
-    assert sorted(notes) == ["a copy", "copies x: x belongs to the caller"]
+    # An older PyTensor writes the places as steps of their own, without a note.
+    assert sorted(filter(None, notes)) == ["a copy", "copies x: x belongs to the caller"]
 
 
 def test_a_table_of_many_steps_is_no_wider_and_no_longer_than_a_screen():

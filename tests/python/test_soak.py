@@ -251,6 +251,7 @@ def test_fits_leave_nothing():
 
     def call():
         number = next(numbers)
-        assert bool(fit(work, number, data[number % 2]).reason) == number % 2
+        reason = fit(work, number, data[number % 2]).reason
+        assert reason if number % 2 else reason in ("", "every draw is a divergence")  # five draws may all be
 
     assert_leaves_nothing(call)

@@ -174,7 +174,7 @@ _FITS = {"nuts": _sample, "smc": _smc, "advi": _advi}
 
 
 def _divergences(trace):
-    stats = trace["sample_stats"] if "sample_stats" in trace.children else {}
+    stats = getattr(trace, "sample_stats", {})  # of a DataTree, or of what PyMC 5 gives
     return int(stats["diverging"].sum()) if "diverging" in stats else 0
 
 

@@ -120,7 +120,7 @@ class SBC:
         if self.simulator is not None:
             return drawn, self._all_simulated(drawn, seeds)
         one_chain = {v: (("chain", "draw", *(f"{v}_dim_{i}" for i in range(x.ndim - 1))), x[None]) for v, x in drawn.items()}
-        given = xarray.DataTree.from_dict({"posterior": xarray.Dataset(one_chain)})
+        given = xarray.Dataset(one_chain)  # PyMC 5 takes no DataTree
         predictive = pymc.sample_posterior_predictive(given, random_seed=int(seeds[0]), progressbar=False)
         return drawn, {v.name: predictive["posterior_predictive"][v.name].values[0] for v in self.model.observed_RVs}
 
