@@ -6,6 +6,7 @@
 
 #include "ir/compose_fill.h"
 #include "ir/linalg.h"
+#include "ir/verify.h"
 #include "support/error.h"
 
 namespace inlay {
@@ -144,6 +145,18 @@ TEST(GraphBuilder, WhatItGaveOutEndsWithIt) {
   // Those of the graph itself are indices.
   EXPECT_EQ(graph.outputs[0].value.builder, 0u);
   EXPECT_EQ(graph.params[0].value.builder, 0u);
+}
+
+TEST(GraphBuilder, ACheckThatNoNodeFollowsStandsAtTheEntry) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  const ValueId x = b.param("x", {DType::f64, {n}});
+  b.require(DimCheck::Relation::at_most, 1, n, ErrorCode::shape_mismatch, "{1} is less than {0}", x);
+  b.output(x, "y");
+  const Graph graph = std::move(b).finish();
+  ASSERT_EQ(graph.checks.size(), 1u);
+  EXPECT_FALSE(graph.checks[0].node.valid());
+  EXPECT_TRUE(verify(graph).empty());
 }
 
 }  // namespace

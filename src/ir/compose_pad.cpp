@@ -37,14 +37,26 @@ ValueId source_of(GraphBuilder& b, ValueId place, const Dim& length, PadMode mod
   return b.scalar(ScalarOp::max_, {b.scalar(ScalarOp::min_, {place, last}), zero});
 }
 
-ValueId pad_axis(GraphBuilder& b, ValueId x, int axis, const Dim& before, const Dim& after, PadMode mode) {
-  if (before.is(0) && after.is(0)) return x;
-  const Dim length = b.type(x).dims[axis];
-  ValueId place = b.iota(before + length + after, DType::i64);
-  if (!before.is(0)) place = b.scalar(ScalarOp::sub_, {place, b.size(before)});
+/// One gather through an index for each axis from the first that grows to the last, so that nothing is stored between
+/// axes.
+ValueId pad_from_within(GraphBuilder& b, ValueId x, const std::vector<Dim>& before, const std::vector<Dim>& after,
+                        PadMode mode) {
+  const std::vector<Dim> dims = b.type(x).dims;
+  const auto grows = [&](std::size_t axis) { return !before[axis].is(0) || !after[axis].is(0); };
+  std::size_t first = 0, end = dims.size();
+  while (first < end && !grows(first)) ++first;
+  while (end > first && !grows(end - 1)) --end;
+  if (first == end) return x;
   std::vector<IndexItem> index;
-  for (const Dim& dim : b.type(x).dims) index.push_back(IndexItem::range(0, dim));
-  index[axis] = IndexItem::through(source_of(b, place, length, mode));
+  for (std::size_t axis = 0; axis < end; ++axis) {
+    if (axis < first) {
+      index.push_back(IndexItem::range(0, dims[axis]));
+      continue;
+    }
+    ValueId place = places(b, before[axis] + dims[axis] + after[axis], static_cast<int>(end - 1 - axis));
+    if (!before[axis].is(0)) place = b.scalar(ScalarOp::sub_, {place, b.size(before[axis])});
+    index.push_back(IndexItem::through(grows(axis) ? source_of(b, place, dims[axis], mode) : place));
+  }
   return b.gather(x, std::move(index));
 }
 
@@ -66,10 +78,7 @@ ValueId pad(GraphBuilder& b, ValueId x, const std::vector<Dim>& before, const st
     }
   }
   if (mode == PadMode::constant) return pad_with(b, x, before, after, value);
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    x = pad_axis(b, x, static_cast<int>(axis), before[axis], after[axis], mode);
-  }
-  return x;
+  return pad_from_within(b, x, before, after, mode);
 }
 
 }  // namespace inlay

@@ -69,6 +69,9 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
 Rewriter::Rewriter(const Graph& source) : Rewriter(source, IdMap<SymbolId, bool>(source.symbols.size(), true)) {}
 
 Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
+    : Rewriter(source, keep, IdMap<ValueId, bool>(source.values.size(), true)) {}
+
+Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep, const IdMap<ValueId, bool>& keep_bound)
     : source_(source),
       builder_(GraphBuilder::rewriting(source)),
       symbols_(source.symbols.size()),
@@ -84,6 +87,7 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
     same_symbols_ = same_symbols_ && keep[s];
   }
   for (const Param& param : source.params) {
+    if (param.bound && !keep_bound[param.value]) continue;
     const ValueInfo& value = source.values[param.value];
     TensorType type{value.type.dtype, {}};
     for (const Dim& old : given_dims(source, param)) type.dims.push_back(dim(old));

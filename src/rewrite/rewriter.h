@@ -14,6 +14,8 @@ class Rewriter {
   explicit Rewriter(const Graph& source);
   /// Omits the symbols that are not in `keep`. Those of parameters must be in it.
   Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep);
+  /// And the bound parameters that are not in `keep_bound`, which nothing that is copied may read.
+  Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep, const IdMap<ValueId, bool>& keep_bound);
 
   const Graph& source() const { return source_; }
   const Graph& graph() const { return builder_.graph(); }

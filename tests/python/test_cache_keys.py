@@ -20,6 +20,7 @@ from pytensor.tensor.random.utils import RandomStream
 
 import inlay
 import inlay.pytensor
+from inlay import environment
 from inlay.pytensor import cache_key
 from inlay.pytensor.canonical import NotText
 from versions import OLD_PYTENSOR
@@ -152,9 +153,9 @@ def test_another_version_is_another_function(folder, monkeypatch):
     compiled(example)
     for package in ("numpy", "pytensor"):
         with monkeypatch.context() as patch:
-            patch.setitem(cache_key._of_process, ("version", package), ("0.1", None))
+            patch.setitem(environment._of_process, ("version", package), ("0.1", None))
             assert compiled(example)[1] == "kept in the cache"
-    monkeypatch.setitem(cache_key._of_process, "environment", "another build, or another CPU")
+    monkeypatch.setitem(environment._of_process, "environment", "another build, or another CPU")
     assert compiled(example)[1] == "kept in the cache"
     assert len(entries(folder)) == 4
 
@@ -167,8 +168,8 @@ def test_the_code_of_a_package_that_somebody_works_on_is_told_by_its_files(tmp_p
     __import__("ours")
 
     def version():
-        cache_key._of_process.pop(("version", "ours"), None)
-        return cache_key._version("ours")
+        environment._of_process.pop(("version", "ours"), None)
+        return environment._version("ours")
 
     try:
         os.utime(source, (1, 1))
@@ -182,7 +183,7 @@ def test_the_code_of_a_package_that_somebody_works_on_is_told_by_its_files(tmp_p
             version()
     finally:
         del sys.modules["ours"]
-        cache_key._of_process.pop(("version", "ours"), None)
+        environment._of_process.pop(("version", "ours"), None)
 
 
 ODD_PROCESSES = {

@@ -5,24 +5,16 @@ rewriting and compiling; and what compiles: versions, rewrites, settings, the CP
 it. `NotText` where one of them cannot be told.
 """
 
-import os
-import platform
-import stat
-import sys
-import time
-
-import numpy as np
 from pytensor import config
 from pytensor.compile import mode as ptm
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.basic import Container
 
-from .. import _inlay
+from .. import environment
 from .canonical import TRUSTED, NotText, Text, name_of_class
 from .registered import registered_assumptions, registered_rewrites, require_own_translations
 
 FORMAT = 1  # of entries and keys
-_STARTED_NS = time.time_ns()
 
 
 def key_of(inputs, outputs, mode, options):
@@ -98,14 +90,7 @@ def _mode(text, mode):
         raise NotText(f"a linker {type(linker).__qualname__} of your own")
     if mode.optdb is not ptm.optdb or type(query) is not RewriteDatabaseQuery:
         raise NotText("a mode with rewrites of your own")
-    choices = linker.choices.given()
-    for name in ("dump", "verify"):
-        if choices.get(name) or os.environ.get(f"INLAY_{name.upper()}"):
-            raise NotText(f"a compilation that is to be looked at ({name})")
-    is_plain = all(isinstance(x, str | bool | int | dict) for x in choices.values())
-    if not is_plain or isinstance(choices.get("planner"), dict):
-        raise NotText("a function or offsets of yours that lay out its memory or chose what shares bytes")
-    return text.of([sorted(choices.items()), linker._allow_gc, *_query(text, query), *_query(text, mode._optimizer)])
+    return text.of([environment.choices_of(linker.choices), linker._allow_gc, *_query(text, query), *_query(text, mode._optimizer)])
 
 
 def _query(text, query):
@@ -129,57 +114,4 @@ def _compilers(text):
     settings = [
         (name, getattr(config, name)) for name in config._config_var_dict if not name.startswith(_OF_NO_EFFECT)
     ]
-    variables = sorted(item for item in os.environ.items() if _is_read(item[0]))
-    return f"{_environment()}\n{text.of(settings)}\n{text.of(variables)}\n{registered_rewrites()}{registered_assumptions()}"
-
-
-def _is_read(name):
-    return name == "CC" or (name.startswith("INLAY_") and not name.startswith("INLAY_CACHE"))
-
-
-_of_process = {}
-
-
-def _environment():
-    """Which compilers there are, on which machine: found once."""
-    if "environment" not in _of_process:
-        found = _inlay.config()
-        cpu = getattr(getattr(np, "_core", None) or np.core, "_multiarray_umath").__cpu_features__
-        parts = [
-            sys.implementation.name, sys.version, sys.platform, platform.machine(),
-            sorted(name for name, there in cpu.items() if there),
-            [found[k] for k in ("stable_abi", "backends", "blas_is_linked", "llvm")],
-            _stamp(_inlay.__file__), _stamp(found["jit"]) if found["jit"] else None,
-        ]  # fmt: skip
-        _of_process["environment"] = repr(parts)
-    packages = [(name, _version(name)) for name in ("numpy", "scipy", *TRUSTED) if name in sys.modules]
-    return f"{_of_process['environment']} {packages}"
-
-
-def _version(package):
-    """Of an installed package. The files of one that somebody works on are newer than its version says."""
-    if ("version", package) not in _of_process:
-        module = sys.modules[package]
-        folder = os.path.dirname(os.path.realpath(module.__file__))
-        installed = os.path.basename(os.path.dirname(folder)) in ("site-packages", "dist-packages")
-        _of_process["version", package] = getattr(module, "__version__", None), None if installed else _stamps(folder)
-    return _of_process["version", package]
-
-
-def _stamps(folder):
-    """Of all files of code in a folder, when they were written: what a new build changes."""
-    found = []
-    for path, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name != "__pycache__")
-        found += [(name, _stamp(os.path.join(path, name))) for name in sorted(files) if name.endswith((".py", ".so"))]
-    if any(stamp[1] > _STARTED_NS for _, stamp in found if isinstance(stamp, tuple)):
-        raise NotText("a package whose files have changed since this process began")
-    return found
-
-
-def _stamp(path):
-    try:
-        found = os.stat(path)
-    except OSError:
-        return path
-    return found[stat.ST_SIZE], found.st_mtime_ns
+    return f"{environment.of(TRUSTED)}\n{text.of(settings)}\n{text.of(environment.variables())}\n{registered_rewrites()}{registered_assumptions()}"

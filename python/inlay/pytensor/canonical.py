@@ -19,6 +19,7 @@ from pytensor.graph.type import Type
 from pytensor.tensor.type import TensorType
 
 from .. import _inlay
+from ..environment import NotText
 
 TRUSTED = ("pytensor", "pymc", "pymc_extras", "inlay")
 _LARGEST_PART = 8  # the arrays of a key take no more of the bytes of all entries than one of so many parts
@@ -41,10 +42,6 @@ _OF_NO_EFFECT = {
     "trace", "imported_by", "removed_by", "values_eq_approx", "connection_pattern", "test_value", "observations",
     "transform", "ufunc", "gufunc", "fake_node", "sig", "attr", "attr_filter",
 }  # fmt: skip
-
-
-class NotText(Exception):
-    """The message says what has no text, in words that end a sentence "not kept in the cache: "."""
 
 
 class Text:

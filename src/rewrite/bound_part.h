@@ -1,0 +1,21 @@
+#pragma once
+// What a graph computes of its bound parameters alone can be computed once, when they are bound.
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace inlay::rewrite {
+
+struct BoundPart {
+  Graph once;                 // takes bound parameters of the source, and returns what the calls read of them
+  std::vector<int> operands;  // of each parameter of `once`: which bound parameter of the source it is
+  Graph call;                 // the rest
+  /// Of each bound parameter of `call`: which bound parameter of the source it is, or ~i: output i of `once`.
+  std::vector<int> bound;
+};
+
+/// Splits a graph. Views stay with the calls, which read through them at no cost, and so does what is larger than what
+/// it is computed of, what may fail, and what needs no parameter at all: a literal, a range of numbers.
+BoundPart split_bound_part(const Graph& graph);
+
+}  // namespace inlay::rewrite

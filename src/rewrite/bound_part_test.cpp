@@ -1,0 +1,76 @@
+#include "rewrite/bound_part.h"
+
+#include "rewrite/test_support.h"
+
+namespace inlay::rewrite {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> outputs_of(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Output& output : graph.outputs) out.push_back(output.name);
+  return out;
+}
+
+TEST(SplitBoundPart, WhatHangsOnBoundParametersAloneIsComputedOnce) {
+  const BoundPart part = split_bound_part(program(R"(graph @main(%x: f64[n, 3], %w: f64[3] bound, %s: f64[3] bound) {
+    %p = mul %w, %s
+    %q = exp %p
+    %y = mul %x, %q
+    return %y
+  })"));
+  verified(part.once);
+  verified(part.call);
+  EXPECT_THAT(outputs_of(part.once), ElementsAre("q"));
+  EXPECT_THAT(part.operands, ElementsAre(0, 1));
+  EXPECT_EQ(part.call.nodes.size(), 1u);
+  EXPECT_THAT(part.bound, ElementsAre(~0));
+}
+
+TEST(SplitBoundPart, ViewsLiteralsAndWhatGrowsStayWithTheCalls) {
+  const BoundPart part = split_bound_part(program(R"(graph @main(%x: f64[4, 3], %w: f64[3] bound, %v: f64[4, 1] bound) {
+    %b = broadcast %w : f64[4, 3]
+    %i = iota 3 : f64
+    %two = literal 2.0 : f64
+    %j = mul %i, %two
+    %g = add %w, %v
+    %y = add %x, %b
+    %z = add %y, %j
+    %r = add %z, %g
+    return %r
+  })"));
+  EXPECT_THAT(part.once.outputs, IsEmpty());
+  EXPECT_THAT(part.bound, ElementsAre(0, 1));
+  EXPECT_EQ(verified(part.call).nodes.size(), 8u);
+}
+
+TEST(SplitBoundPart, WhatMayFailOrWantsASizeOfACallIsComputedByIt) {
+  const BoundPart part = split_bound_part(program(R"(graph @main(%x: f64[n], %w: f64 bound, %u: f64[7] bound) {
+    %zero = literal 0.0 : f64
+    %ok = gt %w, %zero
+    %c = assert %w, %ok, "negative"
+    %m = size n
+    %f = cast %m : f64
+    %s = mul %w, %f
+    %y = mul %x, %c
+    %z = mul %y, %s
+    return %z
+  })"));
+  EXPECT_THAT(outputs_of(part.once), ElementsAre("ok"));  // the assert looks at it in each call
+  EXPECT_THAT(part.bound, ElementsAre(0, ~0));            // nothing reads %u
+  EXPECT_EQ(verified(part.call).params.size(), 3u);
+}
+
+TEST(SplitBoundPart, AResultMayBeAllOfIt) {
+  const BoundPart part = split_bound_part(program(R"(graph @main(%x: f64[n], %w: f64[3] bound) {
+    %e = exp %w
+    return %e, %w
+  })"));
+  EXPECT_THAT(part.bound, ElementsAre(0, ~0));
+  EXPECT_EQ(verified(part.call).outputs.size(), 2u);
+}
+
+}  // namespace
+}  // namespace inlay::rewrite
