@@ -8,5 +8,6 @@
 #include "inlay/export.h"
 #include "inlay/graph.h"
 #include "inlay/linalg.h"
+#include "inlay/onnx.h"
 #include "inlay/stop.h"
 #include "inlay/value.h"

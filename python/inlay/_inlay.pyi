@@ -404,6 +404,32 @@ def exported_library(parts: list, code: Mapping[str, str]) -> bytes:
 def wrong_export_name(name: str) -> str:
     """Why a function cannot have this name; empty: it can."""
 
+class OnnxModel:
+    """An ONNX file that was read."""
+
+    @property
+    def inputs(self) -> list:
+        """Of each that has no default: name, type, sizes."""
+
+    @property
+    def outputs(self) -> list: ...
+
+    @property
+    def files(self) -> list:
+        """Of its external data."""
+
+    def imported(self, fixed: dict, donated: Sequence[str]) -> tuple:
+        """
+        The graph and its weights; or None, the inputs that are to be fixed for it, and why.
+        """
+
+def read_onnx(path: str) -> OnnxModel: ...
+
+def read_onnx_bytes(data: bytes, name: str, folder: str) -> OnnxModel: ...
+
+def onnx_ops() -> list:
+    """Of each op of ONNX that is read: domain, name, the first version."""
+
 def buffer_lives(rows: Sequence[tuple[str, int, int]]) -> list[tuple[int, int]]: ...
 
 def buffers_page(title: str, rows: Sequence[tuple], peak: int, lower_bound: int) -> str: ...

@@ -120,6 +120,11 @@ def compile(
         program = choices.compile(graph, arrays, functions)
     arguments = (text, file_name, bound, host_functions, choices)
     compilation = Compilation(program, arrays, functions, time.perf_counter() - start, arguments)
+    return function_of_graph(graph, compilation)
+
+
+def function_of_graph(graph, compilation):
+    """The function of what was compiled from `graph`."""
     parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
     return _function(compilation, parameters, _results(graph), _description(graph, parameters))
 

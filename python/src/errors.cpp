@@ -23,7 +23,12 @@ void set_error_classes(PyObject* tuple_of_classes) {
 void raise(const Error& error) {
   const auto code = static_cast<std::size_t>(error.code());
   PyObject* type = code < classes().size() ? classes()[code] : PyExc_RuntimeError;
-  PyErr_SetString(type, error.what());
+  // Names that a file has may be no UTF-8: their bytes are shown.
+  const std::string_view text(error.what());
+  PyObject* message = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (!message) return;
+  PyErr_SetObject(type, message);
+  Py_DECREF(message);
   if (error.diagnostic().location.empty()) return;
   // The location also as a plain attribute, for doors that know the user's nodes by it.
   PyObject *exception_type, *value, *trace;

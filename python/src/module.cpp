@@ -17,6 +17,7 @@
 #include "gil.h"
 #include "graph.h"
 #include "numpy_api.h"
+#include "onnx.h"
 #include "ops_table.h"
 #include "planning.h"
 #include "scipy_routines.h"
@@ -77,6 +78,7 @@ NB_MODULE(_inlay, m) {
   bind_ops_table(m);
   bind_compile(m);
   bind_export(m);
+  bind_onnx(m);
   bind_planning(m);
   bind_draw(m);
   bind_config(m);

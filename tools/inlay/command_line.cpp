@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kFooter = R"(
 A FILE holds a program in text form (docs/text.md): a graph, `graph @main(...) {...}`, or the kernels of a dump,
-`program @main(...) {...}`. Arrays are NumPy's .npy files.
+`program @main(...) {...}`; or a network, FILE.onnx (docs/onnx.md). Arrays are NumPy's .npy files.
 
 Exit codes:
   0  done; every test passed
@@ -48,6 +48,8 @@ Examples:
   inlay run shift.inlay o=o.npy x=x.npy --evaluator reference
   inlay run shift.inlay --profile --size n=1000000     what each step takes and moves (docs/profile.md)
   inlay run dump/*-name-kernels.kernels o=o.npy x=x.npy   from the kernels of a dump on
+  inlay run net.onnx image=image.npy                   a network, with its weights
+  inlay run vad.onnx --fixed sr=16000 input=x.npy state=s.npy
 
 Evaluators, from the source to machine code; the first that differs names the stage that is wrong:
   reference      the graph as it was written, every value a fresh array
@@ -184,6 +186,14 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
   app->add_option("--bisect", flags.bisect, "only the first N rewrites (inlay opt --help)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  app->add_option("--fixed", flags.network.fixed,
+                  "an input of a network (.onnx), or a size, that is the same in all calls")
+      ->allow_extra_args(false)
+      ->type_name("NAME=NUMBER|FILE.npy");
+  app->add_option("--donated", flags.network.donated, "inputs of a network whose bytes a call may overwrite: states")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME[,NAME...]");
 }
 
 CLI::App* declare(CLI::App& app, RunCommand& command) {

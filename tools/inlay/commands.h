@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/options.h"
+#include "network_flags.h"
 
 namespace inlay::tool {
 
@@ -25,6 +26,7 @@ struct CompileFlags {
   std::vector<std::string> no_inplace;
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
+  NetworkFlags network;
 
   bool operator==(const CompileFlags&) const = default;
   Options options() const;

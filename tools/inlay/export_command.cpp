@@ -5,6 +5,8 @@
 
 #include "commands.h"
 #include "export/export.h"
+#include "ir/text.h"
+#include "network_file.h"
 #include "npy.h"
 #include "program_file.h"
 
@@ -42,6 +44,11 @@ std::string name_of(const ExportCommand& command) {
       .help("--name=NAME says how it is called");
 }
 
+/// Of a file that holds a network; else an empty one.
+NetworkFile network_of(const ExportCommand& command) {
+  return is_network(command.file) ? read_network(command.file, command.compile.network) : NetworkFile();
+}
+
 }  // namespace
 
 int export_file(const ExportCommand& command) {
@@ -52,7 +59,8 @@ int export_file(const ExportCommand& command) {
   if (is_file && kind != kind_of_file) {
     throw Error(ErrorCode::syntax, {}, str("--kind=", kind, " does not fit -o ", command.output));
   }
-  const std::string text = program_text(command.file);
+  const NetworkFile network = network_of(command);
+  const std::string text = is_network(command.file) ? print(network.graph) : program_text(command.file);
   if (holds_kernels(text))
     throw Error(ErrorCode::unsupported, {}, str(command.file, " holds kernels: export takes a graph"));
 
@@ -68,6 +76,12 @@ int export_file(const ExportCommand& command) {
     const auto [name, path] = at_equals("--bound", given);
     const Tensor& array = arrays.emplace_back(read_npy(path));
     request.bound.push_back({name, array.dtype, array.dims, array.data.data()});
+  }
+  for (std::size_t i = 0, next = 0; i < network.graph.params.size(); ++i) {
+    const Param& param = network.graph.params[i];
+    if (!param.bound) continue;
+    const Tensor& weight = network.weights[next++];
+    request.bound.push_back({network.graph.values[param.value].name, weight.dtype, weight.dims, weight.data.data()});
   }
   const Exported made = exported(text, command.file, request);
   const fs::path folder = is_file ? output.parent_path() : output;

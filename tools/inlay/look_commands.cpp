@@ -12,6 +12,7 @@
 #include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/text.h"
+#include "network_file.h"
 #include "npy.h"
 #include "program_file.h"
 #include "saved_function.h"
@@ -88,7 +89,7 @@ Options CompileFlags::options() const {
 }
 
 int opt(const OptCommand& command) {
-  const ProgramFile program = read_program(command.file);
+  const ProgramFile program = read_program(command.file, command.compile.network);
   std::cout << std::visit([&](const auto& source) { return text_of(source, command); }, program);
   return kDone;
 }
@@ -106,7 +107,7 @@ int show(const Lowered& made, const file::FunctionFile* file, const ExplainComma
 }  // namespace
 
 int explain_file(const ExplainCommand& command) {
-  if (const std::string bytes = read_file(command.file); is_saved_function(bytes)) {
+  if (const std::string bytes = is_network(command.file) ? "" : read_file(command.file); is_saved_function(bytes)) {
     const file::FunctionFile file = saved_function(bytes, command.file);
     if (command.compile != CompileFlags{}) {
       throw Error(ErrorCode::unsupported, {}, str(command.file, " is compiled already"))
@@ -114,7 +115,7 @@ int explain_file(const ExplainCommand& command) {
     }
     return show(inlay::read_program(file), &file, command);
   }
-  const ProgramFile program = read_program(command.file);
+  const ProgramFile program = read_program(command.file, command.compile.network);
   const Options options = command.compile.options();
   const Lowered made = std::visit(
       [&](const auto& source) {
@@ -140,7 +141,7 @@ void foretell_link_errors(const c_backend::Source& source) {
 int compile(const CompileCommand& command) {
   Options options = command.compile.options();
   options.backend = command.emit;
-  const ProgramFile program = read_program(command.file);
+  const ProgramFile program = read_program(command.file, command.compile.network);
   const Lowered made = std::visit([&](const auto& source) { return lower(source, options); }, program);
   const c_backend::Source source = c_backend::source_of(made.kernels, made.plan, {.entry = command.name});
   if (command.output.empty()) {

@@ -5,6 +5,7 @@
 #include "ir/verify.h"
 #include "kernel/text.h"
 #include "kernel/verify.h"
+#include "network_file.h"
 #include "npy.h"
 #include "planned_run.h"
 #include "saved_function.h"
@@ -62,12 +63,32 @@ std::vector<Tensor> run_kernels_of(const std::string& path, const kernel::Kernel
   }
 }
 
-ProgramFile read_program(const std::string& path) {
+namespace {
+
+ProgramFile read_text(const std::string& path) {
   const std::string text = program_text(path);
   if (holds_kernels(text)) return kernels_of(text, path);
   Graph graph = parse(text, path);
   for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
   return graph;
+}
+
+}  // namespace
+
+ProgramFile read_program(const std::string& path, const NetworkFlags& flags) {
+  return load_program(path, flags).program;
+}
+
+LoadedProgram load_program(const std::string& path, const NetworkFlags& flags) {
+  if (is_network(path)) {
+    NetworkFile network = read_network(path, flags);
+    return {std::move(network.graph), std::move(network.weights)};
+  }
+  if (flags != NetworkFlags{}) {
+    throw Error(ErrorCode::unsupported, {},
+                str("--fixed and --donated are for inputs of networks, and ", path, " holds a program"));
+  }
+  return {read_text(path), {}};
 }
 
 }  // namespace inlay::tool

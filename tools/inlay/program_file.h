@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "kernel/kernel.h"
+#include "network_flags.h"
 #include "oracle/reference/evaluate.h"
 
 namespace inlay::tool {
@@ -29,8 +30,18 @@ kernel::KernelProgram kernels_of(std::string_view text, const std::string& path)
 std::vector<reference::Tensor> run_kernels_of(const std::string& path, const kernel::KernelProgram& kernels,
                                               std::span<const reference::Tensor> inputs);
 
-/// Reads what the file's first word says: `graph` or `program`. A program test is a program too: what follows its first
-/// directive is left out. Throws the first thing that is wrong, also what a verifier finds.
-ProgramFile read_program(const std::string& path);
+/// A program with the arrays of its bound parameters, which a network has.
+struct LoadedProgram {
+  ProgramFile program;
+  std::vector<reference::Tensor> weights;  // in the order of the parameters; none: they are arguments
+};
+
+/// Throws as read_program does.
+LoadedProgram load_program(const std::string& path, const NetworkFlags& flags);
+
+/// Reads what the file's first word says: `graph` or `program`; or a network, where its name ends in .onnx. A program
+/// test is a program too: what follows its first directive is left out. Throws the first thing that is wrong, also what
+/// a verifier finds.
+ProgramFile read_program(const std::string& path, const NetworkFlags& flags);
 
 }  // namespace inlay::tool

@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 /// What the doors of a program are called.
 struct Signature {
   struct Parameter {
-    std::string name, type;  // alpha; f64[n]
+    std::string name, type;          // alpha; f64[n]
+    const Tensor* weight = nullptr;  // of a network
   };
   std::vector<Parameter> params;
   std::vector<std::string> outputs;
@@ -49,6 +50,17 @@ Signature signature_of(const Graph& graph) {
   return out;
 }
 
+/// The bound parameters of a network have their arrays.
+Signature with_weights(Signature signature, const ProgramFile& program, const std::vector<Tensor>& weights) {
+  if (weights.empty()) return signature;
+  const Graph& graph = std::get<Graph>(program);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < graph.params.size(); ++i) {
+    if (graph.params[i].bound) signature.params[i].weight = &weights[next++];
+  }
+  return signature;
+}
+
 Signature signature_of(const kernel::KernelProgram& program) {
   Signature out;
   for (kernel::BufferId b : program.params) {
@@ -64,13 +76,16 @@ Signature signature_of(const kernel::KernelProgram& program) {
 
 /// "%x: f64[n], %i: i64[m]"
 std::string parameters_text(const Signature& signature) {
-  return join(signature.params, ", ",
-              [](const Signature::Parameter& param) { return str("%", param.name, ": ", param.type); });
+  std::vector<Signature::Parameter> given;
+  std::ranges::copy_if(signature.params, std::back_inserter(given), [](const auto& param) { return !param.weight; });
+  return join(given, ", ", [](const Signature::Parameter& param) { return str("%", param.name, ": ", param.type); });
 }
 
 void require_parameter(const Signature& signature, const std::string& name) {
   std::vector<std::string> known;
-  for (const Signature::Parameter& param : signature.params) known.push_back(param.name);
+  for (const Signature::Parameter& param : signature.params) {
+    if (!param.weight) known.push_back(param.name);
+  }
   if (std::ranges::find(known, name) != known.end()) return;
   const auto guess = text::nearest(name, known);
   throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", name))
@@ -98,6 +113,10 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
   std::map<std::string, Tensor> given = read_files(signature, arguments);
   std::vector<Tensor> inputs;
   for (const Signature::Parameter& param : signature.params) {
+    if (param.weight) {
+      inputs.push_back(*param.weight);
+      continue;
+    }
     const auto found = given.find(param.name);
     if (found == given.end()) {
       throw Error(ErrorCode::wrong_argument_count, {}, str("no file for %", param.name))
@@ -117,6 +136,12 @@ Judge judge_of(const kernel::KernelProgram& kernels, const std::string& evaluato
   return make_judges(kernels, options).named(evaluator);
 }
 
+/// A network may have any name for an output: none leads out of the folder.
+std::string file_name(std::string name) {
+  std::ranges::replace(name, '/', '_');
+  return name + ".npy";
+}
+
 void write_or_print(const RunCommand& command, const Signature& signature, const std::vector<Tensor>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (command.directory.empty()) {
@@ -128,7 +153,7 @@ void write_or_print(const RunCommand& command, const Signature& signature, const
         throw Error(ErrorCode::invalid_file, {},
                     str(command.directory, ": the folder cannot be made: ", failure.message()));
       }
-      write_npy((fs::path(command.directory) / (signature.outputs[i] + ".npy")).string(), outputs[i]);
+      write_npy((fs::path(command.directory) / file_name(signature.outputs[i])).string(), outputs[i]);
     }
   }
 }
@@ -163,6 +188,9 @@ std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& pro
 
 std::vector<Tensor> inputs_of_profile(const RunCommand& command, const Graph& graph, const Signature& signature) {
   Given given = {.values = read_files(signature, command.arguments), .all_sizes = true};
+  for (const Signature::Parameter& param : signature.params) {
+    if (param.weight) given.values[param.name] = *param.weight;
+  }
   for (const std::string& size : command.sizes) given.sizes.insert(named_size("--size", size));
   constexpr uint64_t kSeed = 1;
   Random random(kSeed);
@@ -213,8 +241,9 @@ explain::Profile profile_of(const RunCommand& command, const ProgramFile& file, 
 }  // namespace
 
 int run(const RunCommand& command) {
-  const ProgramFile program = read_program(command.file);
-  const Signature signature = std::visit([](const auto& source) { return signature_of(source); }, program);
+  const auto [program, weights] = load_program(command.file, command.compile.network);
+  const Signature signature =
+      with_weights(std::visit([](const auto& source) { return signature_of(source); }, program), program, weights);
   if (command.profile) {
     std::cout << explain::table(profile_of(command, program, signature));
     return kDone;

@@ -1,0 +1,178 @@
+"""Networks in ONNX files as compiled functions.
+
+`inlay.onnx.compile("net.onnx")` reads a network and compiles it: its inputs are the function's arguments, by name or in
+their order, its outputs the results. Nothing of the package `onnx` is needed.
+"""
+
+import hashlib
+import logging
+import operator
+import os
+import pickle
+import time
+
+import numpy as np
+
+from . import _inlay, cache, environment, files, progress, text
+from .choices import Choices, a_kind
+from .errors import Unsupported
+
+__all__ = ["compile", "ops"]
+
+_LOG = logging.getLogger("inlay")
+
+
+def compile(
+    model,
+    *,
+    fixed=None,
+    donated=(),
+    planner=None,
+    upper=None,
+    backend=None,
+    fuse=None,
+    order=None,
+    may_share=None,
+    verify=None,
+    dump=None,
+    cpu=None,
+    threads=None,
+):
+    """The function that a network in an ONNX file describes.
+
+    `model`: the path of a file; or its bytes; or a ModelProto of the package `onnx`. Weights of a file are mapped, not
+    read, and those in files beside it (external data) are found from its folder.
+
+    The function takes the network's inputs that are not fixed, and returns its outputs: one array, or a tuple of
+    several, with the names `fn.results`. Sizes that the file names (`batch`) or leaves open are those of the arguments
+    of each call.
+
+    `fixed`: for inputs, by name, what they are in all calls: they are no arguments then. And for sizes, by name, their
+    numbers: `fixed={"rate": 16000, "batch": 1}`. The ranks of a network, the axes of its ops and the branches of its
+    `If` may hang on such an input (a sampling rate, a shape) or size; loops over sizes that are known are faster.
+
+    `donated`: names of inputs whose bytes a call may overwrite, such as the state of a recurrent network or the keys and
+    values of a decoder: a result that takes them over is that array, changed in place.
+
+    The other choices are those of `inlay.compile`: `upper={"batch": 32}` lays out memory once for all calls up to that
+    size.
+
+    Errors: NotImplementedError (Unsupported) names every op of the network that inlay does not have, or the inputs and
+    sizes that must be fixed; ValueError (InvalidFile) for what is no network, with the node.
+
+    >>> fn = inlay.onnx.compile("net.onnx")
+    >>> fn(np.zeros((1, 3, 224, 224), np.float32)).shape
+    (1, 1000)
+    """
+    start = time.perf_counter()
+    choices = Choices(
+        backend=backend, fuse=fuse, planner=planner, order=order, may_share=may_share, upper=upper, verify=verify, dump=dump,
+        cpu=cpu, threads=threads,
+    )  # fmt: skip
+    name, contents = _contents(model)
+    network = _read(name, contents)
+    fixed = _fixed(network, fixed)
+    donated = _names(donated)
+    key = _key(contents or name, network, (fixed, donated), choices)
+    kept = _kept(key)
+    if kept is not None:
+        return kept
+    graph, weights = _imported(network, fixed, donated)
+    with progress.shown(f"inlay compiles {name}"):
+        program = choices.compile(graph, weights, [])
+    compilation = text.Compilation(program, weights, [], time.perf_counter() - start, arguments=None)
+    fn = text.function_of_graph(graph, compilation)
+    if key is not None:
+        _, _, state, _ = text.parts_of(fn)
+        cache.keep(key, program, {_STATE: files.pickled(state)})
+    return fn
+
+
+def ops():
+    """The ops that are read: of each its domain ("": ONNX's own), its name and the first version of the operators."""
+    return _inlay.onnx_ops()
+
+
+def _contents(model):
+    """Its name for messages, and its bytes; of a file the path and None."""
+    if isinstance(model, str | os.PathLike):
+        return os.fspath(model), None
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    if not isinstance(model, bytes | bytearray | memoryview):
+        raise TypeError(f"inlay.onnx.compile takes a path, bytes or a ModelProto, not {a_kind(model)}")
+    return "the network", bytes(model)
+
+
+def _read(name, contents):
+    return _inlay.read_onnx(name) if contents is None else _inlay.read_onnx_bytes(contents, name, "")
+
+
+_STATE = "onnx"  # the section of an entry of the cache that has what Python must know
+
+
+def _key(source, network, inputs, choices):
+    """The bytes that are equal where the function is; None where nothing is kept. Files are told by their digests."""
+    if not cache.is_on():
+        return None
+    try:
+        digests = [hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else _digest(source)]
+        digests += [_digest(path) for path in network.files]
+        fixed, donated = inputs
+        of_fixed = [(name, x) if isinstance(x, int) else (name, str(x.dtype), x.shape, x.tobytes()) for name, x in sorted(fixed.items())]
+        parts = digests, of_fixed, donated, environment.choices_of(choices), environment.variables(), environment.of(("inlay",))
+        return f"inlay.onnx 1\n{parts!r}".encode(errors="surrogatepass")
+    except (environment.NotText, OSError) as reason:
+        _LOG.debug("inlay does not keep %s in the cache: %s", source if isinstance(source, str) else "a network", reason)
+        return None
+
+
+def _digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _kept(key):
+    file = cache.find(key) if key is not None else None
+    try:
+        return None if file is None else text.restored(file, pickle.loads(file.sections[_STATE]))
+    except Exception:  # what was pickled is of another Python, say
+        _LOG.debug("inlay cannot restore a network from the cache", exc_info=True)
+        return None
+
+
+def _names(donated):
+    if isinstance(donated, str) or not all(isinstance(name, str) for name in donated):
+        raise TypeError(f"donated= takes a list of names, not {a_kind(donated)}")
+    return sorted(set(donated))
+
+
+_TYPES = {"bool": np.bool_} | {
+    kind: np.dtype(kind).type
+    for kind in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
+}
+
+
+def _fixed(network, given):
+    """Arrays of the inputs' own types; ints of sizes."""
+    types = {name: kind for name, kind, _ in network.inputs}
+    arrays = {}
+    for name, value in text.by_name("fixed", given).items():
+        if name not in types:
+            arrays[name] = operator.index(value)
+            continue
+        array = np.asarray(value)
+        wanted = _TYPES.get(types[name])
+        if wanted is not None and not isinstance(value, np.ndarray):
+            array = array.astype(wanted)  # a number, or a list of numbers, has no type of its own
+        arrays[name] = np.ascontiguousarray(array).reshape(array.shape)
+    return arrays
+
+
+def _imported(network, fixed, donated):
+    graph, *rest = network.imported(fixed, donated)
+    if graph is None:
+        names, why = rest
+        example = ", ".join(f"{name!r}: ..." for name in names)
+        raise Unsupported(f"{why}\n  help: inlay.onnx.compile(model, fixed={{{example}}})")
+    return graph, rest[0]

@@ -1,0 +1,66 @@
+#include "network/network.h"
+
+#include <set>
+
+#include "inlay/compile.h"
+#include "rewrite/bound_part.h"
+#include "rewrite/dead_values.h"
+
+namespace inlay::network {
+namespace {
+
+using onnx::Tensor;
+
+ArrayRef array_of(const Tensor& tensor) {
+  return {*onnx::dtype_of_type(tensor.type), tensor.dims, tensor.data.bytes.data()};
+}
+
+Tensor tensor_of(Array array) {
+  const auto kept = std::make_shared<const Array>(std::move(array));
+  const auto size = static_cast<std::size_t>(kept->num_elements() * size_bytes(kept->dtype()));
+  return {"",
+          onnx::type_of_dtype(kept->dtype()),
+          kept->dims(),
+          {kept, {static_cast<const std::byte*>(kept->data()), size}}};
+}
+
+std::vector<Array> computed(const rewrite::BoundPart& part, const std::vector<Tensor>& weights) {
+  if (part.once.outputs.empty()) return {};
+  std::vector<ArrayRef> arguments;
+  for (int operand : part.operands) arguments.push_back(array_of(weights[static_cast<std::size_t>(operand)]));
+  return compile(part.once)(arguments);
+}
+
+/// Names of bound parameters that no other value has: whoever exports a network gives arrays by name.
+void name_weights(Graph& graph) {
+  std::set<std::string> taken;
+  for (const Param& param : graph.params) {
+    if (!param.bound) taken.insert(graph.values[param.value].name);
+  }
+  int number = 0;
+  for (const Param& param : graph.params) {
+    if (!param.bound) continue;
+    std::string& name = graph.values[param.value].name;
+    while (name.empty() || taken.contains(name)) name = str("weight_", number++);
+    taken.insert(name);
+  }
+}
+
+}  // namespace
+
+onnx::Network prepare(const onnx::Model& model, const onnx::ImportOptions& options) {
+  onnx::Network network = onnx::import_model(model, options);
+  PassContext context;
+  rewrite::BoundPart part = rewrite::split_bound_part(rewrite::drop_dead_values(network.graph, context));
+  std::vector<Tensor> made;
+  for (Array& array : computed(part, network.weights)) made.push_back(tensor_of(std::move(array)));
+  onnx::Network out{std::move(part.call), {}};
+  for (int weight : part.bound) {
+    out.weights.push_back(weight < 0 ? std::move(made[static_cast<std::size_t>(~weight)])
+                                     : network.weights[static_cast<std::size_t>(weight)]);
+  }
+  name_weights(out.graph);
+  return out;
+}
+
+}  // namespace inlay::network

@@ -1,0 +1,34 @@
+#include "onnx/convolution.h"
+
+namespace inlay::onnx {
+
+DType convolved_in(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
+
+std::vector<Dim> spatial(Call& c, ValueId x) {
+  const std::vector<Dim> dims = c.type(x).dims;
+  return {dims.begin() + 2, dims.end()};
+}
+
+std::vector<Dim> joined(std::vector<Dim> first, const std::vector<Dim>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::vector<Dim> ones(std::size_t count) { return std::vector<Dim>(count, Dim(1)); }
+
+void check_convolution(Call& c, std::size_t weights) {
+  const int rank = c.rank(0);
+  if (rank < 3) throw c.wrong(str("its data has ", rank, " axes: a batch, channels, and at least one more are needed"));
+  if (c.rank(weights) != rank) throw c.wrong(str("weights of ", c.rank(weights), " axes for data of ", rank));
+  if (c.integer("group", 1) < 1) throw c.wrong("less than one group");
+}
+
+ValueId with_bias(Call& c, ValueId y, std::size_t input) {
+  const auto bias = c.maybe(input);
+  if (!bias) return y;
+  const std::vector<Dim> dims = c.type(y).dims;
+  const ValueId wide = c.b.cast(*bias, c.type(y).dtype);
+  return c.scalar(ScalarOp::add_, {y, c.b.reshape(wide, joined({dims[1]}, ones(dims.size() - 2)))});
+}
+
+}  // namespace inlay::onnx

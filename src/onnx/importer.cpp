@@ -1,0 +1,510 @@
+#include "onnx/importer.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "onnx/call.h"
+#include "onnx/ops.h"
+#include "ops/facts.h"
+#include "support/ascii.h"
+#include "support/counted.h"
+
+namespace inlay::onnx {
+namespace {
+
+constexpr int kMostDepth = 64;           // of functions and graphs within each other
+constexpr int64_t kMostLiteral = 16;     // elements that a literal of a graph may have
+constexpr int64_t kMostLookedAt = 4096;  // elements of a weight that may decide shapes
+
+Location place_of(const Node& node) {
+  const std::string& name = !node.name.empty() ? node.name : node.outputs.empty() ? node.name : node.outputs.front();
+  return {str("node `", name, "`")};
+}
+
+std::string full_name(const std::string& domain, const std::string& op) {
+  return domain.empty() ? op : str(domain, ".", op);
+}
+
+int64_t count_nodes(std::span<const Node> nodes) {
+  int64_t count = 0;
+  for (const Node& node : nodes) {
+    ++count;
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.graph) count += count_nodes(attribute.graph->nodes);
+    }
+  }
+  return count;
+}
+
+std::vector<Literal> literals_of(const Tensor& tensor, DType dtype) {
+  std::vector<Literal> out;
+  const auto size = static_cast<std::size_t>(size_bytes(dtype));
+  for (std::size_t i = 0; i + size <= tensor.data.bytes.size(); i += size) {
+    alignas(16) std::byte element[16];
+    std::copy_n(tensor.data.bytes.data() + i, size, element);
+    if (dtype == DType::boolean) element[0] = element[0] != std::byte{0} ? std::byte{1} : std::byte{0};
+    out.push_back(Literal::load(dtype, element));
+  }
+  return out;
+}
+
+/// Weights lie in the file where it has them, and code reads elements at multiples of their size, and bools that are 0
+/// or 1.
+Tensor aligned(const Tensor& tensor, DType dtype) {
+  const std::span<const std::byte> bytes = tensor.data.bytes;
+  const bool is_aligned =
+      std::bit_cast<std::uintptr_t>(bytes.data()) % static_cast<std::uintptr_t>(size_bytes(dtype)) == 0;
+  if (is_aligned && dtype != DType::boolean) return tensor;
+  Tensor out = tensor;
+  std::vector<std::byte> copy(bytes.begin(), bytes.end());
+  if (dtype == DType::boolean) {
+    for (std::byte& element : copy) element = element == std::byte{0} ? std::byte{0} : std::byte{1};
+  }
+  const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(copy));
+  out.data = {kept, {kept->data(), kept->size()}};
+  return out;
+}
+
+std::shared_ptr<const Elements> elements_of(const Tensor& tensor, DType dtype) {
+  Elements out{tensor.dims, {}};
+  for (const Literal& literal : literals_of(tensor, dtype)) {
+    out.numbers.emplace_back(is_integer(dtype) ? Number(Dim(literal.i)) : Number(literal));
+  }
+  return std::make_shared<const Elements>(std::move(out));
+}
+
+/// A name for a size: letters, digits and _, not a digit first.
+std::string identifier(std::string_view name) {
+  std::string out;
+  for (char c : name) out += is_letter(c) || is_digit(c) ? c : '_';
+  if (out.empty() || is_digit(out[0])) out.insert(0, "n");
+  return out;
+}
+
+/// Some exporters write "?" for each size that they do not know: two of them are not one.
+bool is_anonymous(const std::string& size) { return size.empty() || size == "?"; }
+
+/// A function's nodes for one call: attributes that refer to those of the function have their values, and inputs that
+/// the call leaves out are left out.
+class Inlining {
+ public:
+  Inlining(const Function& function, const Node& call) {
+    for (const Attribute& attribute : function.defaults) values_[attribute.name] = &attribute;
+    for (const Attribute& attribute : call.attributes) values_[attribute.name] = &attribute;
+    for (std::size_t i = 0; i < function.inputs.size(); ++i) {
+      if (i >= call.inputs.size() || call.inputs[i].empty()) left_out_.insert(function.inputs[i]);
+    }
+  }
+
+  std::vector<Node> nodes(const std::vector<Node>& nodes) const {
+    std::vector<Node> out;
+    for (const Node& node : nodes) {
+      Node copy = node;
+      for (std::string& input : copy.inputs) {
+        if (left_out_.contains(input)) input.clear();
+      }
+      copy.attributes.clear();
+      for (const Attribute& attribute : node.attributes) {
+        if (std::optional<Attribute> with_value = of(attribute)) copy.attributes.push_back(std::move(*with_value));
+      }
+      out.push_back(std::move(copy));
+    }
+    return out;
+  }
+
+ private:
+  std::optional<Attribute> of(const Attribute& attribute) const {
+    if (!attribute.refers_to.empty()) {
+      const auto found = values_.find(attribute.refers_to);
+      if (found == values_.end()) return {};  // an optional attribute that the call leaves out
+      Attribute value = *found->second;
+      value.name = attribute.name;
+      return value;
+    }
+    Attribute copy = attribute;
+    if (attribute.graph) {
+      Graph graph = *attribute.graph;
+      graph.nodes = nodes(attribute.graph->nodes);
+      copy.graph = std::make_shared<const Graph>(std::move(graph));
+    }
+    return copy;
+  }
+
+  std::map<std::string, const Attribute*> values_;
+  std::set<std::string> left_out_;
+};
+
+}  // namespace
+
+/// A graph or a function within another one, as long as it is read.
+class Importer::Deeper {
+ public:
+  explicit Deeper(Importer& importer) : importer_(importer) {
+    if (++importer.depth_ <= kMostDepth) return;
+    --importer.depth_;
+    throw importer.error(ErrorCode::unsupported, str("graphs and functions of it are within each other more than ",
+                                                     kMostDepth, " deep, as where a function calls itself"));
+  }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+  ~Deeper() { --importer_.depth_; }
+
+ private:
+  Importer& importer_;
+};
+
+namespace {
+
+/// Another value for a while: also where the graph that was read meanwhile is given up, and read in another way.
+template <class T>
+class Instead {
+ public:
+  Instead(T& place, T value) : place_(place), kept_(std::exchange(place, std::move(value))) {}
+  Instead(const Instead&) = delete;
+  Instead& operator=(const Instead&) = delete;
+  ~Instead() { place_ = std::move(kept_); }
+
+ private:
+  T& place_;
+  T kept_;
+};
+
+/// The node that is read is where a frame's next nodes come from.
+class AtNode {
+ public:
+  AtNode(Location& at, GraphBuilder& b, const Node& node) : at_(at), around_(std::exchange(at, place_of(node))), b_(b) {
+    b_.at(at_);
+  }
+  AtNode(const AtNode&) = delete;
+  AtNode& operator=(const AtNode&) = delete;
+  ~AtNode() {
+    at_ = std::move(around_);
+    b_.at(at_);
+  }
+
+ private:
+  Location& at_;
+  Location around_;
+  GraphBuilder& b_;
+};
+
+}  // namespace
+
+Importer::Importer(const Model& model, const ImportOptions& options)
+    : model_(model),
+      options_(options),
+      builder_(model.graph.name.empty() ? "main" : identifier(model.graph.name)),
+      root_(builder_, nullptr),
+      scope_(root_, nullptr) {
+  for (const Function& function : model.functions) functions_[{function.domain, function.name}] = &function;
+  int64_t count = count_nodes(model.graph.nodes);
+  for (const Function& function : model.functions) count += count_nodes(function.nodes);
+  nodes_left_ = 64 * count + 10000;
+}
+
+/// Functions that call functions, and loops that are read step by step, must not multiply without end.
+void Importer::spend(int64_t nodes) {
+  nodes_left_ -= nodes;
+  if (nodes_left_ >= 0) return;
+  throw error(ErrorCode::unsupported, "its functions, and the loops that are read step by step, have too many nodes");
+}
+
+Error Importer::error(ErrorCode code, const std::string& what) const {
+  return {code, {}, str(model_.file, ": ", what)};
+}
+
+Importer::Opsets Importer::opsets_of(std::span<const OpsetVersion> versions, const Opsets& otherwise) const {
+  Opsets out = otherwise;
+  for (const OpsetVersion& opset : versions) out[opset.domain] = opset.version;
+  if (const auto own = out.find(""); own != out.end() && (own->second < kOldestOpset || own->second > kNewestOpset)) {
+    throw error(ErrorCode::unsupported, str("it uses version ", own->second, " of ONNX's operators; inlay reads ",
+                                            kOldestOpset, " to ", kNewestOpset));
+  }
+  return out;
+}
+
+const Function* Importer::function_of(const Node& node) const {
+  const auto found = functions_.find({node.domain, node.op});
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+int64_t Importer::version_of(const Node& node) const {
+  const auto found = opsets_.find(node.domain);
+  if (found != opsets_.end()) return found->second;
+  throw error(ErrorCode::invalid_file, str("it does not say which version of the operators of ",
+                                           node.domain.empty() ? "ONNX" : node.domain, " it uses"));
+}
+
+/// Refuses a network for all of its ops that are not there at once, before anything is made.
+void Importer::require_known_ops() {
+  std::vector<std::string> missing;
+  std::set<std::pair<std::string, std::string>> seen;
+  std::set<const Function*> looked_into;
+  std::vector<std::pair<std::span<const Node>, Opsets>> open;  // a long chain of functions is no deep recursion
+  open.emplace_back(model_.graph.nodes, opsets_);
+  while (!open.empty()) {
+    const auto [nodes, opsets] = open.back();
+    open.pop_back();
+    for (const Node& node : nodes) {
+      const Function* function = function_of(node);
+      if (function && looked_into.insert(function).second) {
+        open.emplace_back(function->nodes, opsets_of(function->opsets, opsets));
+      }
+      for (const Attribute& attribute : node.attributes) {
+        if (attribute.graph) open.emplace_back(attribute.graph->nodes, opsets);
+      }
+      if (function) continue;
+      const auto version = opsets.find(node.domain);
+      const int64_t number = version == opsets.end() ? 0 : version->second;
+      if (!find_op(node.domain, node.op, number == 0 ? kNewestOpset : number) &&
+          seen.emplace(node.domain, node.op).second) {
+        missing.push_back(str(full_name(node.domain, node.op), " of version ", number, " (", place_of(node).text, ")"));
+      }
+    }
+  }
+  if (missing.empty()) return;
+  std::string list;
+  for (const std::string& one : missing) list += str(list.empty() ? "" : ", ", one);
+  throw error(ErrorCode::unsupported, str("inlay does not have ", counted(missing.size(), "op"), " of it: ", list));
+}
+
+Dim Importer::symbol(const std::string& name) {
+  const auto found = symbols_.find(name);
+  if (found != symbols_.end()) return found->second;
+  std::string text = identifier(name);
+  for (const std::string& known : {name, text}) {
+    const auto fixed = options_.sizes.find(known);
+    if (fixed == options_.sizes.end()) continue;
+    if (fixed->second < 0) throw error(ErrorCode::negative_size, str("the size `", known, "` is ", fixed->second));
+    fixed_sizes_.insert(known);
+    return symbols_.emplace(name, fixed->second).first->second;
+  }
+  const auto is_taken = [&](const std::string& candidate) {
+    const auto names = builder_.graph().symbol_names();
+    return std::ranges::find(names, candidate) != names.end();
+  };
+  while (is_taken(text)) text += "_";
+  return symbols_.emplace(name, builder_.symbol(text)).first->second;
+}
+
+void Importer::input(const Declared& declared) {
+  using Kind = Declared::Kind;
+  if (const auto fixed = options_.fixed.find(declared.name); fixed != options_.fixed.end()) {
+    scope_.set(declared.name, fixed->second);
+    return;
+  }
+  const auto refuse = [&](const std::string& why) {
+    return error(ErrorCode::unsupported, str("the input `", declared.name, "` ", why));
+  };
+  if (declared.kind != Kind::tensor) throw refuse("is no tensor");
+  const std::optional<DType> dtype = dtype_of_type(declared.element_type);
+  if (!dtype) throw refuse(str("has elements of type ", type_name(declared.element_type)));
+  if (!declared.dims) throw refuse("has no rank: the network says nothing of its shape");
+  constexpr std::size_t kMostAxes = 64;  // as NumPy's arrays have
+  if (declared.dims->size() > kMostAxes)
+    throw refuse(str("has ", declared.dims->size(), " axes, more than ", kMostAxes));
+  TensorType type{*dtype, {}};
+  for (std::size_t axis = 0; axis < declared.dims->size(); ++axis) {
+    const Declared::Size& size = (*declared.dims)[axis];
+    if (size.number && *size.number >= 0) {
+      type.dims.emplace_back(*size.number);
+    } else {
+      type.dims.push_back(symbol(is_anonymous(size.name) ? str(declared.name, "_", axis) : size.name));
+    }
+  }
+  const bool is_donated = options_.donated.contains(declared.name);
+  scope_.set(declared.name, is_donated ? builder_.donated(declared.name, std::move(type))
+                                       : builder_.param(declared.name, std::move(type)));
+}
+
+void Importer::inputs() {
+  std::set<std::string> constants;
+  for (const Tensor& tensor : model_.graph.initializers) constants.insert(tensor.name);
+  const auto require_input = [&](const std::string& name, const char* what) {
+    if (std::ranges::find(model_.graph.inputs, name, &Declared::name) != model_.graph.inputs.end()) return;
+    throw error(ErrorCode::unknown_name, str("`", name, "` is ", what, ", and is no input"));
+  };
+  for (const auto& [name, tensor] : options_.fixed) require_input(name, "to be fixed");
+  for (const std::string& name : options_.donated) require_input(name, "donated");
+  for (const Declared& declared : model_.graph.inputs) {
+    if (!constants.contains(declared.name)) input(declared);  // an old network lists its weights as inputs, too
+  }
+  for (const auto& [name, size] : options_.sizes) {
+    if (fixed_sizes_.contains(name)) continue;
+    std::string known;
+    for (const auto& symbol : builder_.graph().symbol_names()) known += str(known.empty() ? "" : ", ", symbol);
+    throw error(ErrorCode::unknown_name, str("`", name, "` is to be fixed, and is neither an input nor a size of one",
+                                             known.empty() ? "" : str("; there are the sizes ", known)));
+  }
+}
+
+Network Importer::run() {
+  opsets_ = opsets_of(model_.opsets, {});
+  require_known_ops();
+  inputs();
+  const std::vector<ValueId> results = graph(model_.graph, scope_);
+  for (std::size_t i = 0; i < results.size(); ++i) builder_.output(results[i], model_.graph.outputs[i].name);
+  return {std::move(builder_).finish(), std::move(weights_)};
+}
+
+/// No two of them are inputs, or what nodes compute: a node that came too late would be read for another one.
+void Importer::require_own_names(const Graph& graph) const {
+  std::set<std::string_view> names;
+  const auto add = [&](const std::string& name) {
+    if (name.empty() || names.insert(name).second) return;
+    throw error(ErrorCode::invalid_file, str("two values of it are called `", name, "`"));
+  };
+  for (const Declared& input : graph.inputs) add(input.name);
+  for (const Tensor& tensor : graph.initializers) names.insert(tensor.name);  // an input's default, or a weight
+  for (const Node& node : graph.nodes) std::ranges::for_each(node.outputs, add);
+}
+
+void Importer::read(const Graph& graph, Scope& scope) {
+  const Deeper deeper(*this);
+  require_own_names(graph);
+  if (!graph.sparse_initializers.empty()) {
+    throw error(ErrorCode::unsupported, str("the weight `", graph.sparse_initializers[0], "` is sparse"));
+  }
+  for (const Tensor& tensor : graph.initializers) scope.set(tensor.name, tensor);
+  nodes(graph.nodes, scope);
+  for (const Declared& declared : graph.outputs) {
+    if (!is_defined(declared.name, scope)) {
+      throw error(ErrorCode::invalid_file, str("nothing computes the output `", declared.name, "`"));
+    }
+  }
+}
+
+std::vector<ValueId> Importer::graph(const Graph& graph, Scope& scope) {
+  read(graph, scope);
+  std::vector<ValueId> out;
+  for (const Declared& declared : graph.outputs) out.push_back(value(declared.name, scope));
+  return out;
+}
+
+void Importer::nodes(std::span<const Node> nodes, Scope& scope) {
+  for (const Node& each : nodes) node(each, scope);
+}
+
+void Importer::node(const Node& node, Scope& scope) {
+  spend(1);
+  const AtNode at(at_, scope.frame.b, node);
+  if (node.outputs.empty()) throw scope.frame.b.error(ErrorCode::invalid_file, str(node.op, ": it has no outputs"));
+  if (const Function* function = function_of(node)) return call(*function, node, scope);
+  const int64_t version = version_of(node);
+  const OpRow* row = find_op(node.domain, node.op, version);
+  if (!row) throw error(ErrorCode::unsupported, str("inlay does not have ", full_name(node.domain, node.op)));
+  Call call(*this, scope, node, version);
+  try {
+    row->make(call);
+  } catch (const std::out_of_range&) {  // `at` of the sizes of an input, or of the node's inputs and attributes
+    throw call.wrong("an input has fewer axes, or the node has fewer inputs, than this op needs");
+  }
+}
+
+void Importer::call(const Function& function, const Node& node, Scope& scope) {
+  const Deeper deeper(*this);
+  spend(count_nodes(function.nodes));  // they are copied
+  Scope inside(scope.frame, nullptr);
+  for (std::size_t i = 0; i < function.inputs.size() && i < node.inputs.size(); ++i) {
+    if (!node.inputs[i].empty()) inside.set(function.inputs[i], thing(node.inputs[i], scope));
+  }
+  inlined_.push_back(std::make_unique<const std::vector<Node>>(Inlining(function, node).nodes(function.nodes)));
+  const std::vector<Node>& body = *inlined_.back();
+  {
+    const Instead<Opsets> within(opsets_, opsets_of(function.opsets, opsets_));
+    nodes(body, inside);
+  }
+  for (std::size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
+    if (!node.outputs[i].empty()) scope.set(node.outputs[i], thing(function.outputs[i], inside));
+  }
+}
+
+Thing Importer::thing(const std::string& name, Scope& scope) {
+  const Scope::Found found = scope.find(name);
+  if (!found.scope) {
+    throw scope.frame.b.error(ErrorCode::invalid_file, str("nothing computes `", name, "` before it is read"));
+  }
+  Thing out = *found.thing;
+  const auto bring = [&](ValueId& v) { v = scope.frame.bring(found.scope->frame, v); };
+  if (auto* v = std::get_if<ValueId>(&out)) bring(*v);
+  if (auto* sequence = std::get_if<Sequence>(&out)) std::ranges::for_each(sequence->values, bring);
+  return out;
+}
+
+ValueId Importer::value(const std::string& name, Scope& scope) {
+  const Thing found = thing(name, scope);
+  if (const auto* const v = std::get_if<ValueId>(&found)) return *v;
+  if (const auto* const tensor = std::get_if<const Tensor*>(&found)) return constant(**tensor, scope.frame);
+  const bool is_sequence = std::holds_alternative<Sequence>(found);
+  throw scope.frame.b.error(ErrorCode::unsupported,
+                            str("`", name, "` is ", is_sequence ? "a sequence" : "an optional without an element",
+                                ", and a tensor is wanted"));
+}
+
+/// A small one is a literal where it is used; any other a bound parameter of the network.
+ValueId Importer::constant(const Tensor& tensor, Frame& frame) {
+  const std::optional<DType> dtype = dtype_of_type(tensor.type);
+  if (!dtype) {
+    throw frame.b.error(ErrorCode::unsupported,
+                        str("the constant `", tensor.name, "` has elements of type ", type_name(tensor.type)));
+  }
+  const int64_t count = tensor.num_elements();
+  if (count > 0 && count <= kMostLiteral) {
+    return frame.b.literal(literals_of(tensor, *dtype), {tensor.dims.begin(), tensor.dims.end()});
+  }
+  const auto [entry, is_new] = constants_.try_emplace(&tensor);
+  if (is_new) {
+    weights_.push_back(aligned(tensor, *dtype));
+    const Facts facts = facts_of(*dtype, weights_.back().data.bytes.data(), count);
+    entry->second = builder_.bound(tensor.name, {*dtype, {tensor.dims.begin(), tensor.dims.end()}}, facts);
+    if (count <= kMostLookedAt && !is_complex(*dtype)) root_.known.set(entry->second, elements_of(tensor, *dtype));
+  }
+  return frame.bring(root_, entry->second);
+}
+
+Importer::Origins Importer::origins_of(ValueId v, const Frame& frame) const {
+  Origins out;
+  std::vector<std::pair<const Frame*, ValueId>> open = {{&frame, v}};
+  std::set<std::pair<const Frame*, uint32_t>> seen;
+  const auto look_at_size = [&](SymbolId size, const Frame* of) {
+    while (of->b.graph().is_given(size)) of = of->outer();
+    const Symbol& symbol = of->b.graph().symbols[size];
+    if (!symbol.source.valid()) return;
+    if (of->b.graph().binder_of(size).valid()) {
+      open.emplace_back(of, symbol.source);
+    } else {
+      out.sizes.insert(symbol.name);
+    }
+  };
+  while (!open.empty()) {
+    const auto [of, next] = open.back();
+    open.pop_back();
+    if (!seen.emplace(of, next.index).second) continue;
+    const inlay::Graph& graph = of->b.graph();
+    if (const inlay::Node* node = graph.node_of(next)) {
+      for (ValueId operand : node->operands) open.emplace_back(of, operand);
+      for (SymbolId size : node->size.symbols()) look_at_size(size, of);
+    } else if (const std::optional<ValueId> outside = of->outside(next)) {
+      open.emplace_back(of->outer(), *outside);
+    } else if (of == &root_) {
+      const auto param = std::ranges::find(graph.params, next, &Param::value);
+      if (param != graph.params.end() && !param->bound) out.inputs.insert(graph.values[next].name);
+    }
+  }
+  return out;
+}
+
+Network import_model(const Model& model, const ImportOptions& options) { return Importer(model, options).run(); }
+
+std::vector<KnownOp> known_ops() {
+  std::vector<KnownOp> out;
+  for (const auto family : op_families()) {
+    for (const OpRow& row : family) out.push_back({std::string(row.domain), std::string(row.name), row.since});
+  }
+  return out;
+}
+
+}  // namespace inlay::onnx

@@ -1,0 +1,75 @@
+#pragma once
+// Reads the nodes of a network in their order: each by its row of the op table, or as a function of the model.
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx/import.h"
+#include "onnx/scope.h"
+
+namespace inlay::onnx {
+
+class Importer {
+ public:
+  Importer(const Model& model, const ImportOptions& options);
+
+  Network run();
+
+  /// Reads the initializers and nodes of a graph, whose inputs have their names in `scope` already.
+  void read(const Graph& graph, Scope& scope);
+  /// The same, and returns its outputs, as values of the scope's frame.
+  std::vector<ValueId> graph(const Graph& graph, Scope& scope);
+  /// What `name` stands for in `scope`, with its values in the scope's frame. Errors: invalid-file: nothing.
+  Thing thing(const std::string& name, Scope& scope);
+  /// The value that `name` has in `scope`, in the scope's frame. Errors: it is a sequence, or an empty optional.
+  ValueId value(const std::string& name, Scope& scope);
+  bool is_defined(const std::string& name, Scope& scope) const { return scope.find(name).scope != nullptr; }
+
+  /// The inputs of the network, and the sizes of inputs, on which a value of `frame` hangs, by name.
+  struct Origins {
+    std::set<std::string> inputs, sizes;
+  };
+  Origins origins_of(ValueId v, const Frame& frame) const;
+
+ private:
+  using Opsets = std::map<std::string, int64_t, std::less<>>;
+
+  class Deeper;
+
+  Error error(ErrorCode code, const std::string& what) const;
+  void spend(int64_t nodes);
+  Opsets opsets_of(std::span<const OpsetVersion> versions, const Opsets& otherwise) const;
+  const Function* function_of(const Node& node) const;
+  int64_t version_of(const Node& node) const;
+  void require_known_ops();
+  void require_own_names(const Graph& graph) const;
+  void inputs();
+  void input(const Declared& declared);
+  Dim symbol(const std::string& name);
+  void nodes(std::span<const Node> nodes, Scope& scope);
+  void node(const Node& node, Scope& scope);
+  void call(const Function& function, const Node& node, Scope& scope);
+  ValueId constant(const Tensor& tensor, Frame& frame);
+
+  const Model& model_;
+  const ImportOptions& options_;
+  GraphBuilder builder_;
+  Frame root_;
+  Scope scope_;
+  Opsets opsets_;
+  std::map<std::pair<std::string, std::string>, const Function*> functions_;  // by domain and name
+  std::map<std::string, Dim> symbols_;
+  std::set<std::string> fixed_sizes_;                              // of the options, those that an input has
+  std::unordered_map<const Tensor*, ValueId> constants_;           // of the root
+  std::vector<std::unique_ptr<const std::vector<Node>>> inlined_;  // of functions: what scopes point into
+  std::vector<Tensor> weights_;
+  Location at_;  // the node that is read
+  int depth_ = 0;
+  int64_t nodes_left_;
+};
+
+}  // namespace inlay::onnx

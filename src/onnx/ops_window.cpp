@@ -1,0 +1,249 @@
+// Convolutions: windows of the data times weights, summed.
+#include <algorithm>
+
+#include "ir/linalg.h"
+#include "onnx/body.h"
+#include "onnx/convolution.h"
+#include "onnx/ops.h"
+#include "onnx/windows.h"
+
+namespace inlay::onnx {
+namespace {
+
+/// The operands of a convolution, of one dtype that sums are computed in.
+struct Convolution {
+  ValueId x, weights;  // [batch, channels, spatial], [out, channels / groups, kernel]
+  int64_t groups = 1;
+  Windows windows;
+
+  Dim batch, channels, out;  // channels: of one group
+};
+
+/// x as [batch, groups, channels of one, ...].
+ValueId by_group(Call& c, ValueId x, int64_t groups, const Dim& channels) {
+  std::vector<Dim> dims = c.type(x).dims;
+  dims[1] = channels;
+  dims.insert(dims.begin() + 1, Dim(groups));
+  return c.b.reshape(x, std::move(dims));
+}
+
+/// One channel in each group: products of whole slices where the kernel is small, else a loop over it. No window is
+/// stored.
+ValueId depthwise(Call& c, const Convolution& conv, ValueId x) {
+  const std::size_t rank = conv.windows.size();
+  const Dim each = floor_div(conv.out, conv.groups);
+  const ValueId data = by_group(c, x, conv.groups, 1);
+  const std::vector<Dim> kernel = kernels_of(conv.windows);
+  const ValueId weights = c.b.reshape(conv.weights, joined({Dim(conv.groups), each}, kernel));
+  const auto weight_at = [&](const std::vector<int64_t>& place) {
+    std::vector<IndexItem> index = {IndexItem::range(0, conv.groups), IndexItem::range(0, each)};
+    for (int64_t at : place) index.push_back(IndexItem::at(at));
+    return c.b.reshape(c.b.slice(weights, std::move(index)), joined({Dim(conv.groups), each}, ones(rank)));
+  };
+  ValueId sum;
+  if (const auto taps = few_taps(conv.windows, kFewTaps); taps && !taps->empty()) {
+    for (const auto& place : *taps) {
+      const ValueId term = c.scalar(ScalarOp::mul_, {tap(c, data, conv.windows, place), weight_at(place)});
+      sum = sum.valid() ? c.scalar(ScalarOp::add_, {sum, term}) : term;
+    }
+  } else {
+    const ValueId beside = c.b.reshape(weights, joined(c.type(weights).dims, ones(rank)));
+    const ValueId terms = c.scalar(ScalarOp::mul_, {gathered(c, data, conv.windows), beside});
+    std::vector<int> axes;
+    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int>(3 + i));
+    sum = c.b.reduce(Fold::add, terms, axes, c.type(terms).dtype);
+  }
+  return c.b.reshape(sum, joined({conv.batch, conv.out}, counts_of(conv.windows)));
+}
+
+/// The rows of x that a window of the first axis reads, with zeros beyond x: [batch, channels, reach, rest].
+ValueId rows_read(const Call& c, GraphBuilder& b, ValueId x, const WindowAxis& axis, ValueId window) {
+  const auto op = [&](ScalarOp op, ValueId left, ValueId right) { return b.scalar(op, {left, right}); };
+  const auto number = [&](int64_t value) { return b.literal(Literal::of_integer(DType::i64, value)); };
+  const std::vector<Dim> dims = b.type(x).dims;
+  const ValueId first = op(ScalarOp::sub_, op(ScalarOp::mul_, window, number(axis.stride)), b.size(axis.before));
+  const ValueId places = op(ScalarOp::add_, b.iota(axis.reach(), DType::i64), first);
+  const ValueId within = op(ScalarOp::min_, op(ScalarOp::max_, places, number(0)), b.size(dims[2] - 1));
+  std::vector<IndexItem> index;
+  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  index[2] = IndexItem::through(within);
+  const ValueId rows = b.gather(x, std::move(index), c.node.op);
+  if (axis.before.is(0) && axis.behind.is(0)) return rows;
+  const ValueId are_there = b.reshape(op(ScalarOp::eq_, places, within), joined({axis.reach()}, ones(dims.size() - 3)));
+  return b.scalar(ScalarOp::select_, {are_there, rows, b.literal(Literal::of(b.type(x).dtype, 0))});
+}
+
+/// Is each row of the result a product of its own? Then only the windows of one are in memory, and lie close together:
+/// of 96 channels of 160 x 160 one product of all takes twice as long, of 128 of 20 x 20 a third less. Images whose
+/// size is not known are taken to be large.
+bool is_by_rows(const Convolution& conv) {
+  constexpr int64_t kLong = 64;
+  if (conv.groups != 1 || conv.windows.size() < 2) return false;
+  Dim row = 1;
+  for (std::size_t i = 1; i < conv.windows.size(); ++i) row = row * conv.windows[i].count;
+  return !row.is_constant() || row.constant() >= kLong;
+}
+
+/// A loop over the rows of the result.
+ValueId by_rows(Call& c, const Convolution& conv) {
+  const Dim depth = conv.channels * product(kernels_of(conv.windows)), steps = conv.windows[0].count;
+  Windows windows = conv.windows;
+  windows[0].count = 1;
+  Body body(c.scope);
+  Call within(c.importer, body.scope, c.node, c.version);
+  const ValueId row = body.b.step("row", steps);
+  const ValueId x = body.bring(conv.x), weights = body.bring(conv.weights);
+  const ValueId rows = rows_read(c, body.b, x, windows[0], row);
+  windows[0].size = windows[0].reach();
+  windows[0].before = windows[0].after = windows[0].behind = 0;
+  const ValueId room = padded(within, rows, windows, Literal::of(body.b.type(x).dtype, 0));
+  const std::vector<Dim> counts = counts_of(windows);
+  body.b.output(linalg::matmul(body.b, body.b.reshape(weights, {conv.out, depth}),
+                               body.b.reshape(gathered(within, room, windows), {conv.batch, depth, product(counts)})));
+  const std::vector<ValueId> captured = body.frame.captured();
+  const ValueId made = c.b.loop(steps, {}, captured, body.finish())[0];  // [steps, batch, out, places of a row]
+  const std::vector<Dim> rest(counts.begin() + 1, counts.end());
+  return move_axis(c.b, c.b.reshape(made, joined({steps, conv.batch, conv.out}, rest)), 0, 2);
+}
+
+/// The windows as a matrix, and one product for each group. Of a kernel of one place it is the data as it lies.
+ValueId by_matmul(Call& c, const Convolution& conv) {
+  const Dim depth = conv.channels * product(kernels_of(conv.windows)), places = product(counts_of(conv.windows));
+  const bool is_data = std::ranges::all_of(conv.windows, &WindowAxis::is_place);
+  if (!is_data && is_by_rows(conv)) return by_rows(c, conv);
+  const ValueId x = padded(c, conv.x, conv.windows, Literal::of(c.type(conv.x).dtype, 0));
+  const ValueId windows = is_data ? x : gathered(c, x, conv.windows);
+  ValueId product;
+  if (conv.groups == 1) {
+    product = linalg::matmul(c.b, c.b.reshape(conv.weights, {conv.out, depth}),
+                             c.b.reshape(windows, {conv.batch, depth, places}));
+  } else {
+    const Dim each = floor_div(conv.out, conv.groups);
+    product = linalg::matmul(c.b, c.b.reshape(conv.weights, {conv.groups, each, depth}),
+                             c.b.reshape(windows, {conv.batch, conv.groups, depth, places}));
+  }
+  return c.b.reshape(product, joined({conv.batch, conv.out}, counts_of(conv.windows)));
+}
+
+Convolution convolution_of(Call& c, ValueId x, ValueId weights) {
+  const std::vector<Dim> dims = c.type(weights).dims;
+  Convolution conv{x, weights, c.integer("group", 1), {}, c.type(x).dims[0], dims[1], dims[0]};
+  c.b.require(conv.channels * conv.groups, c.type(x).dims[1],
+              [&] { return str(c.node.op, ": the weights are for {0} channels, and the data has {1}"); },
+              {{"data", x}, {"weights", weights}});
+  if (conv.out.is_constant() && conv.out.constant() % conv.groups != 0) {
+    throw c.wrong(str("the ", conv.out.constant(), " channels of the result do not fill ", conv.groups, " groups"));
+  }
+  conv.windows = windows_of(c, spatial(c, x), spatial(c, weights));
+  return conv;
+}
+
+ValueId convolved(Call& c, const Convolution& conv) {
+  if (conv.groups == 1 || !conv.channels.is(1)) return by_matmul(c, conv);
+  return depthwise(c, conv, padded(c, conv.x, conv.windows, Literal::of(c.type(conv.x).dtype, 0)));
+}
+
+void conv(Call& c) {
+  check_convolution(c);
+  const DType dtype = c.dtype(0), wide = convolved_in(dtype);
+  const Convolution conv = convolution_of(c, c.b.cast(c.in(0), wide), c.b.cast(c.in(1), wide));
+  c.out(c.b.cast(with_bias(c, convolved(c, conv), 2), dtype));
+}
+
+/// x less its zero point: one number, or one for each channel of the result.
+ValueId less_zero(Call& c, std::size_t input, std::size_t zero, DType wide) {
+  const ValueId x = c.b.cast(c.in(input), wide);
+  const auto point = c.maybe(zero);
+  if (!point) return x;
+  ValueId by = c.b.cast(*point, wide);
+  if (c.type(by).rank() == 1) {
+    const Dim count = c.type(by).dims[0];
+    std::vector<Dim> dims = ones(c.type(x).dims.size());
+    if (!count.is(1)) dims[0] = count;
+    by = c.b.reshape(by, std::move(dims));
+  }
+  return c.scalar(ScalarOp::sub_, {x, by});
+}
+
+/// The sums of a convolution of integers, which floats hold exactly: f32 up to 2^24, f64 any that an i32 may be.
+ValueId integer_sums(Call& c, std::size_t x, std::size_t x_zero, std::size_t w, std::size_t w_zero) {
+  const std::vector<Dim> weights = c.dims(w);
+  Dim depth = 1;
+  for (std::size_t axis = 1; axis < weights.size(); ++axis) depth = depth * weights[axis];
+  constexpr int64_t kMostOfF32 = 256;  // products of 255 * 255
+  const DType wide = depth.is_constant() && depth.constant() <= kMostOfF32 ? DType::f32 : DType::f64;
+  const Convolution conv = convolution_of(c, less_zero(c, x, x_zero, wide), less_zero(c, w, w_zero, wide));
+  return c.b.cast(convolved(c, conv), DType::i32);
+}
+
+void conv_integer(Call& c) {
+  check_convolution(c);
+  c.out(integer_sums(c, 0, 2, 1, 3));
+}
+
+/// Numbers of the result's channels (or one for all), beside its other axes.
+ValueId by_channel(Call& c, ValueId v, std::size_t rank) {
+  if (c.type(v).rank() == 0) return v;
+  std::vector<Dim> dims = ones(rank - 1);
+  dims[0] = c.type(v).dims[0];
+  return c.b.reshape(v, std::move(dims));
+}
+
+/// Sums of integers, scaled and rounded to those of the result.
+void qlinear_conv(Call& c) {
+  check_convolution(c, 3);
+  const auto rank = static_cast<std::size_t>(c.rank(0));
+  ValueId sums = integer_sums(c, 0, 2, 3, 5);
+  if (const auto bias = c.maybe(8)) sums = c.scalar(ScalarOp::add_, {sums, by_channel(c, *bias, rank)});
+  const DType scale = c.dtype(1), dtype = c.dtype(7);
+  if (dtype != DType::i8 && dtype != DType::u8) throw c.unsupported("a result of other elements than i8 and u8");
+  const ValueId one = c.b.reshape(c.in(1), {}), out = c.b.reshape(c.in(6), {});
+  const ValueId factor = c.scalar(ScalarOp::div_, {c.scalar(ScalarOp::mul_, {one, by_channel(c, c.in(4), rank)}), out});
+  const ValueId scaled = c.scalar(ScalarOp::round_, {c.scalar(ScalarOp::mul_, {c.b.cast(sums, scale), factor})});
+  const ValueId shifted = c.scalar(ScalarOp::add_, {scaled, c.b.cast(c.b.reshape(c.in(7), {}), scale)});
+  const double low = dtype == DType::i8 ? -128 : 0;
+  c.out(c.b.cast(c.with(ScalarOp::min_, c.with(ScalarOp::max_, shifted, low), low + 255), dtype));
+}
+
+/// Each channel by itself over what came before: the elements of a state, or zeros.
+void causal_conv(Call& c) {
+  const std::vector<Dim> dims = c.dims(0), weights = c.dims(1);
+  if (dims.size() != 3 || weights.size() != 3) throw c.wrong("its data or its weights have not 3 axes");
+  const DType dtype = c.dtype(0), wide = convolved_in(dtype);
+  const Dim kept = weights[2] - 1;
+  ValueId x = c.in(0);
+  if (const auto past = c.maybe(3)) {
+    x = c.b.concat({*past, x}, 2);
+  } else {
+    x = c.b.concat({full(c.b, c.literal(dtype, 0), {dims[0], dims[1], kept}), x}, 2);
+  }
+  c.out(1, c.b.slice(x, {IndexItem::range(0, dims[0]), IndexItem::range(0, dims[1]),
+                         IndexItem::range(dims[2], dims[2] + kept)}));
+  if (!dims[1].is_constant() && !weights[0].is_constant())
+    throw c.unsupported("a number of channels that is not known");
+  Convolution conv{c.b.cast(x, wide), c.b.cast(c.in(1), wide), 1, {}, dims[0], 1, weights[0]};
+  conv.groups = (weights[0].is_constant() ? weights[0] : dims[1]).constant();
+  conv.windows = {
+      {.size = dims[2] + kept, .kernel = weights[2], .before = 0, .after = 0, .behind = 0, .count = dims[2]}};
+  ValueId y = with_bias(c, depthwise(c, conv, conv.x), 2);
+  const std::string activation = c.word("activation", "none");
+  if (activation == "silu" || activation == "swish") {
+    y = c.scalar(ScalarOp::mul_, {y, c.scalar(ScalarOp::sigmoid_, {y})});
+  } else if (activation != "none") {
+    throw c.wrong(str("`", activation, "` is no activation"));
+  }
+  c.out(c.b.cast(y, dtype));
+}
+
+constexpr OpRow kOps[] = {
+    {"CausalConvWithState", causal_conv},
+    {"Conv", conv},
+    {"ConvInteger", conv_integer},
+    {"QLinearConv", qlinear_conv},
+};
+
+}  // namespace
+
+std::span<const OpRow> window_ops() { return kOps; }
+
+}  // namespace inlay::onnx

@@ -1,0 +1,105 @@
+#include "onnx/reduce.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace inlay::onnx {
+namespace {
+
+using Op = ScalarOp;
+
+std::vector<Dim> with_ones(const std::vector<Dim>& dims, const std::vector<int>& axes) {
+  std::vector<Dim> out = dims;
+  for (int axis : axes) out[static_cast<std::size_t>(axis)] = 1;
+  return out;
+}
+
+std::vector<Dim> without(const std::vector<Dim>& dims, const std::vector<int>& axes) {
+  std::vector<Dim> out;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (std::ranges::find(axes, static_cast<int>(axis)) == axes.end()) out.push_back(dims[axis]);
+  }
+  return out;
+}
+
+Dim count_of(const std::vector<Dim>& dims, const std::vector<int>& axes) {
+  Dim count = 1;
+  for (int axis : axes) count = count * dims[static_cast<std::size_t>(axis)];
+  return count;
+}
+
+ValueId less_maximum(Call& c, ValueId x, const std::vector<int>& axes) {
+  const Literal any = Literal::of(c.type(x).dtype, 0);  // of no elements none are read
+  return c.scalar(Op::sub_, {x, folded_or(c, Fold::max, x, axes, Keep::yes, any)});
+}
+
+}  // namespace
+
+DType computed_in(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
+
+DType real_computed_in(DType dtype) { return is_float(dtype) ? computed_in(dtype) : DType::f64; }
+
+std::vector<int> axes_from(int first, int rank) {
+  std::vector<int> out(static_cast<std::size_t>(std::max(rank - first, 0)));
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+ValueId folded(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep keep) {
+  if (axes.empty()) return x;
+  const TensorType type = c.type(x);
+  const ValueId result = c.b.reduce(fold, x, axes, type.dtype);
+  return keep == Keep::yes ? c.b.reshape(result, with_ones(type.dims, axes)) : result;
+}
+
+ValueId folded_or(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep keep, Literal of_none) {
+  const std::vector<Dim> dims = c.type(x).dims;
+  if (!count_of(dims, axes).is(0)) return folded(c, fold, x, axes, keep);
+  return full(c.b, c.b.literal(of_none), keep == Keep::yes ? with_ones(dims, axes) : without(dims, axes));
+}
+
+Literal extreme_literal(DType dtype, bool is_greatest) {
+  if (is_float(dtype)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return Literal::of_float(dtype, is_greatest ? infinity : -infinity);
+  }
+  if (dtype == DType::boolean) return Literal::of_integer(dtype, is_greatest ? 1 : 0);
+  const int bits = static_cast<int>(8 * size_bytes(dtype));
+  if (is_unsigned_integer(dtype)) {
+    return Literal::of_integer(dtype, !is_greatest ? 0 : bits == 64 ? -1 : (int64_t{1} << bits) - 1);
+  }
+  const int64_t greatest = std::numeric_limits<int64_t>::max() >> (64 - bits);
+  return Literal::of_integer(dtype, is_greatest ? greatest : -greatest - 1);
+}
+
+ValueId integer_quotient(Call& c, ValueId x, ValueId y) {
+  const DType dtype = c.type(x).dtype;
+  const ValueId quotient = c.scalar(Op::floor_div_, {x, y});
+  if (is_unsigned_integer(dtype)) return quotient;
+  const ValueId is_rounded = c.scalar(Op::ne_, {c.scalar(Op::mul_, {quotient, y}), x});
+  const ValueId goes_up = c.scalar(Op::and_, {c.with(Op::lt_, quotient, 0), is_rounded});
+  return c.scalar(Op::add_, {quotient, c.b.cast(goes_up, dtype)});
+}
+
+ValueId mean_of(Call& c, ValueId x, const std::vector<int>& axes, Keep keep) {
+  if (axes.empty()) return x;
+  const TensorType type = c.type(x);
+  const ValueId sum = folded(c, Fold::add, x, axes, keep);
+  const ValueId count = c.b.cast(c.b.size(count_of(type.dims, axes)), type.dtype);
+  return is_integer(type.dtype) ? integer_quotient(c, sum, count) : c.scalar(Op::div_, {sum, count});
+}
+
+ValueId softmax_of(Call& c, ValueId x, const std::vector<int>& axes) {
+  const ValueId exponentials = c.scalar(Op::exp_, {less_maximum(c, x, axes)});
+  const ValueId sum = folded(c, Fold::add, exponentials, axes, Keep::yes);
+  return c.scalar(Op::div_, {exponentials, sum});
+}
+
+ValueId log_softmax_of(Call& c, ValueId x, const std::vector<int>& axes) {
+  const ValueId moved = less_maximum(c, x, axes);
+  const ValueId sum = folded(c, Fold::add, c.scalar(Op::exp_, {moved}), axes, Keep::yes);
+  return c.scalar(Op::sub_, {moved, c.scalar(Op::log_, {sum})});
+}
+
+}  // namespace inlay::onnx

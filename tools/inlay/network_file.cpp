@@ -1,0 +1,72 @@
+#include "network_file.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "commands.h"
+#include "network/network.h"
+#include "npy.h"
+
+namespace inlay::tool {
+namespace {
+
+/// As the network keeps it.
+onnx::Tensor kept(const reference::Tensor& from) {
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(from.data);
+  return {"", onnx::type_of_dtype(from.dtype), from.dims, {bytes, {bytes->data(), bytes->size()}}};
+}
+
+/// One number, of the input's dtype; one vector of a single element where the input is one.
+reference::Tensor number(const std::string& text, const onnx::Declared& input) {
+  const std::optional<DType> dtype = onnx::dtype_of_type(input.element_type);
+  const std::optional<Literal> literal = dtype ? Literal::of_text(*dtype, text) : std::nullopt;
+  if (!literal) {
+    throw Error(ErrorCode::syntax, {},
+                str("--fixed=", input.name, "=", text, ": that is neither a .npy file nor a number of type ",
+                    onnx::type_name(input.element_type)));
+  }
+  const std::size_t rank = input.dims ? input.dims->size() : 0;
+  reference::Tensor out = reference::Tensor::zeros(*dtype, std::vector<int64_t>(rank, 1));
+  literal->store(out.data.data());
+  return out;
+}
+
+onnx::ImportOptions options_of(const onnx::Model& model, const NetworkFlags& flags) {
+  onnx::ImportOptions out;
+  out.donated.insert(flags.donated.begin(), flags.donated.end());
+  for (const std::string& text : flags.fixed) {
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) {
+      throw Error(ErrorCode::syntax, {}, str("--fixed=", text, " names no input: write --fixed rate=16000"));
+    }
+    const std::string name = text.substr(0, at), value = text.substr(at + 1);
+    const auto input = std::ranges::find(model.graph.inputs, name, &onnx::Declared::name);
+    if (input == model.graph.inputs.end()) {
+      out.sizes.insert(named_size("--fixed", text));
+      continue;
+    }
+    out.fixed[name] = kept(value.ends_with(".npy") ? read_npy(value) : number(value, *input));
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_network(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
+
+NetworkFile read_network(const std::string& path, const NetworkFlags& flags) {
+  const onnx::Model model = onnx::read_model(path);
+  try {
+    onnx::Network network = network::prepare(model, options_of(model, flags));
+    NetworkFile out{std::move(network.graph), {}};
+    for (const onnx::Tensor& weight : network.weights) {
+      const auto bytes = weight.data.bytes;
+      out.weights.push_back({*onnx::dtype_of_type(weight.type), weight.dims, {bytes.begin(), bytes.end()}});
+    }
+    return out;
+  } catch (const onnx::NeedsFixed& needs) {
+    throw Error(needs).help(str("--fixed ", needs.names().front(), "=... says what it is in all calls"));
+  }
+}
+
+}  // namespace inlay::tool
