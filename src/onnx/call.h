@@ -21,7 +21,6 @@ class Call : public NodeAttributes {
   Call(Importer& importer, Scope& scope, const Node& node, int64_t version)
       : NodeAttributes(node, scope.frame.b), version(version), scope(scope), importer(importer), b(scope.frame.b) {}
 
-  std::size_t num_inputs() const { return node.inputs.size(); }
   bool has(std::size_t i) const { return i < node.inputs.size() && !node.inputs[i].empty(); }
   bool wants(std::size_t i) const { return i < node.outputs.size() && !node.outputs[i].empty(); }
 

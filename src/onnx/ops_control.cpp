@@ -169,8 +169,8 @@ ValueId as_declared(GraphBuilder& b, ValueId scalar, const Declared& declared) {
 class LoopNode {
  public:
   explicit LoopNode(Call& c) : c_(c), graph_(graph_attribute(c, "body")) {
-    if (c.num_inputs() < 2) throw c.error(ErrorCode::wrong_arity, "it has fewer than 2 inputs");
-    num_carried_ = c.num_inputs() - 2;
+    if (c.node.inputs.size() < 2) throw c.error(ErrorCode::wrong_arity, "it has fewer than 2 inputs");
+    num_carried_ = c.node.inputs.size() - 2;
     if (graph_.inputs.size() != 2 + num_carried_) {
       throw c.wrong(str("it carries ", num_carried_, " values, and its body takes ", graph_.inputs.size(), " inputs"));
     }
@@ -413,7 +413,7 @@ struct ScanArity {
 /// `first`: the first input that is a state.
 ScanArity arity_of(const Call& c, const Graph& graph, std::size_t first) {
   const int64_t inputs = c.integer("num_scan_inputs");
-  const std::size_t all = c.num_inputs() - std::min(first, c.num_inputs());
+  const std::size_t all = c.node.inputs.size() - std::min(first, c.node.inputs.size());
   if (inputs < 1 || static_cast<std::size_t>(inputs) > all) {
     throw c.wrong(str("it goes over ", inputs, " of its ", all, " inputs"));
   }

@@ -29,7 +29,7 @@ void variadic(Call& c) {
   c.out(all_together<op>(c));
 }
 
-void mean(Call& c) { c.out(c.with(Op::div_, all_together<Op::add_>(c), static_cast<double>(c.num_inputs()))); }
+void mean(Call& c) { c.out(c.with(Op::div_, all_together<Op::add_>(c), static_cast<double>(c.node.inputs.size()))); }
 
 /// Integers: towards zero.
 void divide(Call& c) {

@@ -102,11 +102,11 @@ void map(Call& c) {
   const Attribute* body = c.attribute("body");
   if (!body || !body->graph) throw c.wrong("it has no graph `body`");
   const Graph& graph = *body->graph;
-  if (graph.inputs.size() != c.num_inputs() || graph.outputs.size() < c.node.outputs.size()) {
+  if (graph.inputs.size() != c.node.inputs.size() || graph.outputs.size() < c.node.outputs.size()) {
     throw c.wrong(str("its body takes ", graph.inputs.size(), " and returns ", graph.outputs.size(), " values"));
   }
   std::vector<Thing> inputs;
-  for (std::size_t i = 0; i < c.num_inputs(); ++i) inputs.push_back(thing(c, i));
+  for (std::size_t i = 0; i < c.node.inputs.size(); ++i) inputs.push_back(thing(c, i));
   const std::size_t count = sequence(c, 0).values.size();
   std::vector<Sequence> outputs(c.node.outputs.size());
   for (std::size_t at = 0; at < count; ++at) {

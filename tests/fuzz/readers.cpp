@@ -9,6 +9,7 @@
 #include "kernel/verify.h"
 #include "memory/layout.h"
 #include "npy.h"
+#include "onnx/import.h"
 
 namespace inlay::fuzz {
 namespace {
@@ -88,6 +89,17 @@ std::string try_csv(std::string_view bytes) {
       return str("written and read again it differs:\n", text);
     tool::check(file, file.pools);
     memory::pools::plan(file.buffers, file.pools, memory::pools::planner_of({.planner = memory::Planner::greedy}));
+    return "";
+  });
+}
+
+std::string try_onnx(std::string_view bytes) {
+  return judged([&]() -> std::string {
+    const auto kept = std::make_shared<const std::string>(bytes);
+    const onnx::Model model =
+        onnx::read_model({kept, {reinterpret_cast<const std::byte*>(kept->data()), kept->size()}}, "fuzz", "");
+    const onnx::Network network = onnx::import_model(model);
+    for (const Diagnostic& wrong : verify(network.graph)) return wrong.to_text() + "\n" + print(network.graph);
     return "";
   });
 }

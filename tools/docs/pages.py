@@ -1,5 +1,5 @@
 """What is made from tables of the code: docs/ops.md, the rules in docs/rewriting.md, the patterns in docs/fusion.md, the
-stubs of the extension module.
+ops in docs/onnx.md, the stubs of the extension module.
 
     python tools/docs/pages.py [--check]     writes them; --check only says which are stale
 
@@ -423,6 +423,23 @@ def with_section(text, name, section):
     return text[: text.index(begin) + len(begin)] + "\n" + section + text[text.index(end) :]
 
 
+def onnx_section():
+    """A line for each domain and version: an op's newest rows are for that version and all later ones."""
+    from inlay import _inlay
+
+    newest = {}
+    for domain, name, since in _inlay.onnx_ops():
+        newest.setdefault((domain, name), []).append(since)
+    rows = []
+    for (domain, name), versions in sorted(newest.items()):
+        later = sorted(v for v in versions if v > 7)
+        rows.append((domain or "ONNX", f"`{name}`", ", ".join(map(str, later)) if len(versions) > 1 or later else ""))
+    names = {}
+    for domain, name, later in rows:
+        names.setdefault(domain, []).append(f"{name} (from {later})" if later else name)
+    return "\n" + table(["domain", "ops"], [(domain, ", ".join(all_of)) for domain, all_of in names.items()]) + "\n"
+
+
 def stubs():
     from inlay import _inlay
     from nanobind.stubgen import StubGen
@@ -434,11 +451,12 @@ def stubs():
 
 def pages():
     """Every generated file: path -> text."""
-    rewriting, fusion = ROOT / "docs" / "rewriting.md", ROOT / "docs" / "fusion.md"
+    rewriting, fusion, onnx = (ROOT / "docs" / name for name in ("rewriting.md", "fusion.md", "onnx.md"))
     return {
         ROOT / "docs" / "ops.md": ops_page(),
         ROOT / "python" / "inlay" / "_inlay.pyi": stubs(),
         fusion: with_section(fusion.read_text(), "patterns", patterns_section()),
+        onnx: with_section(onnx.read_text(), "onnx ops", onnx_section()),
         rewriting: with_section(rewriting.read_text(), "rules", rules_section()),
     }
 

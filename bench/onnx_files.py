@@ -1,0 +1,169 @@
+"""Networks in ONNX files beside onnxruntime, one thread each, in the same run. Run by hand:
+
+    python bench/onnx_files.py [NAME ...]      a table: milliseconds of loading and of a call, megabytes
+    python bench/onnx_files.py calls           microseconds of a call of a chain of 1, 10, 50 and 200 ops on 16 numbers
+
+Needs onnxruntime and the networks (tools/onnx_models.py), which scripts/setup fetches. CPU time of the thread, the least
+of many rounds; a load is in a fresh process, the least of three. Memory is what a first call adds to the process.
+"""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import inlay
+import paths  # says that nothing is taken from the user's cache
+
+import numpy as np
+
+os.environ["INLAY_CACHE"] = os.environ.get("INLAY_BENCH_CACHE", "0")
+sys.path.insert(0, str(paths.BENCH.parent / "tools"))
+
+import onnx_models
+
+SECONDS = 2.0
+MB = 1e6
+
+
+def least(call, seconds=SECONDS):
+    """CPU seconds of a call: as many at once as take a few milliseconds, more than a tick of the clock."""
+    start = time.perf_counter()
+    call()
+    times = 1 + int(5e-3 / (time.perf_counter() - start))
+    found, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(found) < 5:
+        start = time.thread_time()
+        for _ in range(times):
+            call()
+        found.append((time.thread_time() - start) / times)
+    return min(found)
+
+
+def resident():
+    """Bytes of this process that lie in no file: weights that are mapped can leave memory at any time."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon:"))
+
+
+def load_inlay(path, fixed):
+    import inlay.onnx
+
+    fn = inlay.onnx.compile(path, fixed=fixed)
+    return fn, lambda given: fn(*(given[name] for name in fn.parameters))
+
+
+def load_peer(path, fixed):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return session, lambda given: session.run(None, given)
+
+
+LOADERS = {"inlay": load_inlay, "peer": load_peer}
+
+
+def measure(who, name):
+    """In this process: seconds of the load, bytes of the first call, seconds of a call, and what was computed."""
+    network = next(n for n in onnx_models.NETWORKS if n.name == name)
+    given = network.arguments()
+    importing = {"inlay": "inlay.onnx", "peer": "onnxruntime"}[who]
+    __import__(importing)
+    start = time.process_time()
+    made, call = LOADERS[who](str(network.path), network.fixed)
+    load = time.process_time() - start
+    ctypes.CDLL(None).malloc_trim(0)  # what loading has freed would hide what a call asks for
+    before = resident()
+    results = call(given)
+    grown = resident() - before
+    out = {"load": load, "grown": grown, "call": least(lambda: call(given))}
+    if who == "inlay":
+        out["arena"], out["bound"] = arena_of(made, given)
+    results = results if isinstance(results, tuple | list) else [results]
+    out["sum"] = [float(np.abs(np.asarray(x, dtype=np.float64)).sum()) for x in results]
+    return out
+
+
+def arena_of(fn, given):
+    """Bytes of working memory for these arguments, and the least that any layout needs."""
+    sizes = {}
+    for name, kind in fn.parameters.items():
+        words = kind[kind.find("[") + 1 : -1].split(", ") if "[" in kind else []
+        for word, number in zip(words, np.shape(given[name]), strict=True):
+            if not word.isdigit():
+                sizes[word] = number
+    try:
+        plan = fn.compilation.program.plan(sizes or None)
+    except inlay.errors.UnknownName:  # of a size that is found while the network runs
+        return float("nan"), float("nan")
+    return plan["peak"], plan["lower_bound"]
+
+
+def apart(who, name, **variables):
+    done = subprocess.run(
+        [sys.executable, __file__, "--measure", who, name], capture_output=True, text=True, env=os.environ | variables
+    )
+    if done.returncode:
+        return {"failed": done.stderr.strip().splitlines()[-1]}
+    return json.loads(done.stdout)
+
+
+def table(names):
+    heads = "network", "load, ms: inlay / from the cache / ORT", "call, ms: inlay", "ORT", "ratio", "arena / its bound, MB"
+    print(f"| {' | '.join(heads)} | first call adds, MB: inlay | ORT |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for network in onnx_models.NETWORKS:
+        if names and network.name not in names:
+            continue
+        ours, theirs = apart("inlay", network.name), apart("peer", network.name)
+        if "failed" in ours or "failed" in theirs:
+            print(f"| {network.name} | {ours.get('failed') or theirs.get('failed')} |")
+            continue
+        cache = {"INLAY_BENCH_CACHE": str(paths.BUILD / "onnx-cache")}
+        apart("inlay", network.name, **cache)
+        kept = apart("inlay", network.name, **cache)
+        print(
+            f"| {network.name} | {1e3 * ours['load']:.0f} / {1e3 * kept['load']:.0f} / {1e3 * theirs['load']:.0f}"
+            f" | {1e3 * ours['call']:.3f} | {1e3 * theirs['call']:.3f} | {theirs['call'] / ours['call']:.2f} x"
+            f" | {ours['arena'] / MB:.3f} / {ours['bound'] / MB:.3f}"
+            f" | {ours['grown'] / MB:.1f} | {theirs['grown'] / MB:.1f} |",
+            flush=True,
+        )
+
+
+def chain(length):
+    from onnx import TensorProto, helper
+
+    ops = ["Neg", "Abs", "Relu", "Sigmoid"]
+    nodes = [helper.make_node(ops[i % len(ops)], [f"v{i}"], [f"v{i + 1}"]) for i in range(length)]
+    ends = [helper.make_tensor_value_info(f"v{i}", TensorProto.FLOAT, [16]) for i in (0, length)]
+    graph = helper.make_graph(nodes, "chain", ends[:1], ends[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def calls():
+    print("| ops | inlay, us | ORT, us |\n| --- | --- | --- |")
+    for length in (1, 10, 50, 200):
+        net, given = chain(length), {"v0": np.ones(16, np.float32)}
+        found = []
+        for load in LOADERS.values():
+            _, call = load(net, {})
+            found.append(least(lambda: call(given), 0.5))
+        print(f"| {length} | {found[0] * 1e6:.2f} | {found[1] * 1e6:.2f} |")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(measure(*sys.argv[2:])))
+    elif sys.argv[1:] == ["calls"]:
+        calls()
+    else:
+        table(sys.argv[1:])

@@ -1,0 +1,61 @@
+"""Sizes that are 0 or 1 in one call and more in another, and integers at the end of their range, beside onnxruntime."""
+
+import inlay.onnx
+import numpy as np
+import pytest
+from inlay.errors import ShapeMismatch
+from onnx_nodes import TensorProto, agrees, f32, model, node
+
+
+def vector(*numbers):
+    return np.array(numbers, np.int64)
+
+
+@pytest.mark.parametrize("shape", [(1,), (2, 1), (3,)])
+def test_expand_to_a_shape(shape):
+    lengths = (1, 3) if shape == (3,) else (0, 1, 4)
+    agrees(model([node("Expand", "x,s")], ["x: f32[n]"], constants={"s": vector(*shape)}), *[(f32(n),) for n in lengths])
+    calls = [(f32(n), vector(*shape)) for n in lengths]
+    agrees(model([node("Expand", "x,s")], ["x: f32[n]", f"s: i64[{len(shape)}]"]), *calls)
+
+
+def test_expand_to_a_shape_that_is_found():
+    fn = agrees(model([node("Expand", "x,s")], ["x: f32[n]", "s: i64[1]"]), (f32(1), vector(0)), (f32(0), vector(0)))
+    of_five = inlay.onnx.compile(model([node("Expand", "x,s")], ["x: f32[5]", "s: i64[1]"]))
+    assert of_five(f32(5), vector(1)).shape == of_five(f32(5), vector(5)).shape == (5,)
+    for wrong, x, size in ((fn, 2, 0), (fn, 5, 3), (of_five, 5, 3), (of_five, 5, 0)):
+        with pytest.raises(ShapeMismatch, match="Expand"):
+            wrong(f32(x), vector(size))
+
+
+def test_squeeze_of_axes_that_are_not_named():
+    network = model([node("Squeeze", "x")], ["x: f32[n, 3, 1]"])
+    with pytest.raises(NotImplementedError, match="whether axis 0 has one element decides .* the size `n`, to be fixed"):
+        inlay.onnx.compile(network)
+    assert inlay.onnx.compile(network, fixed={"n": 1})(f32(1, 3, 1)).shape == (3,)
+    assert inlay.onnx.compile(network, fixed={"n": 2})(f32(2, 3, 1)).shape == (2, 3)
+    first = [node("Slice", "x,zero,one", "first"), node("Squeeze", "first")]
+    agrees(model(first, ["x: f32[n]"], constants={"zero": vector(0), "one": vector(1)}), (f32(4),), (f32(1),))
+
+
+def test_split_into_parts_of_which_the_last_is_smaller():
+    network = model([node("Split", "x", "y,z,w", num_outputs=3)], ["x: f32[n]"], num_outputs=3, opset=18)
+    agrees(network, *[(f32(n),) for n in (0, 4, 5, 6, 7)])
+
+
+def test_a_size_that_is_cut_to_a_byte():
+    nodes = [
+        node("Shape", "x", "s"), node("Cast", "s", "t", to=TensorProto.UINT8), node("Cast", "t", "u", to=TensorProto.INT64),
+        node("Expand", "one,u"),
+    ]  # fmt: skip
+    agrees(model(nodes, ["x: f32[n]"], constants={"one": np.float32(1)}), (f32(300),), (f32(5),))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_remainders_of_the_least_integer(dtype):
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    x = np.array([low, low, high, -7, 7, -7, 7, low, 5], dtype)
+    y = np.array([3, 7, -3, 3, -3, -3, 3, low, low], dtype)
+    name = {np.int8: "i8", np.int32: "i32", np.int64: "i64"}[dtype]
+    fn = inlay.onnx.compile(model([node("Mod", "x,y", "rest", fmod=1)], [f"x: {name}[n]", f"y: {name}[n]"]))
+    np.testing.assert_array_equal(fn(x, y), np.fmod(x, y))

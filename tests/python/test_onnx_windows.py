@@ -1,0 +1,200 @@
+"""Convolutions and pools of ONNX networks, beside onnxruntime, at sizes that are symbols."""
+
+import inlay
+import inlay.onnx
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+helper = onnx.helper
+
+
+def network(nodes, shape, weights=(), opset=17, outputs=("y",), dtype=onnx.TensorProto.FLOAT):
+    """Bytes of a network of one input `x`."""
+    constants = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in dict(weights).items()]
+    inputs = [helper.make_tensor_value_info("x", dtype, shape)]
+    results = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    graph = helper.make_graph(nodes, "net", inputs, results, constants)
+    opsets = [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
+
+
+def agree(data, arrays, rtol=2e-5, atol=2e-5):
+    """The compiled network and onnxruntime give the same of each array."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    fn = inlay.onnx.compile(data)
+    for x in arrays:
+        wanted = session.run(None, {"x": x})
+        found = fn(x)
+        for got, want in zip(found if isinstance(found, tuple) else [found], wanted, strict=True):
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
+    return fn
+
+
+def data_of(rng, *shapes):
+    return [rng.standard_normal(shape, dtype=np.float32) for shape in shapes]
+
+
+SYMBOLIC = {1: ("batch", 6, "length"), 2: ("batch", 6, "height", "width"), 3: ("batch", 6, "depth", "height", "width")}
+SHAPES = {1: [(2, 6, 19), (1, 6, 40)], 2: [(2, 6, 13, 17), (1, 6, 24, 9)], 3: [(1, 6, 9, 8, 11), (2, 6, 12, 9, 9)]}
+
+
+@pytest.mark.parametrize(
+    ("rank", "out", "kernel", "attributes"),
+    [
+        (1, 4, [5], {"pads": [2, 1]}),
+        (1, 8, [3], {"strides": [2], "dilations": [3], "group": 2}),
+        (1, 6, [31], {"pads": [15, 15], "group": 6}),
+        (1, 6, [71], {"pads": [40, 40], "group": 6, "strides": [2]}),
+        (2, 5, [1, 1], {}),
+        (2, 5, [1, 1], {"strides": [2, 3]}),
+        (2, 8, [3, 3], {"pads": [1, 1, 1, 1]}),
+        (2, 40, [3, 3], {"pads": [1, 1, 1, 1], "strides": [1, 2]}),
+        (2, 8, [3, 2], {"pads": [0, 1, 2, 0], "strides": [2, 1], "dilations": [1, 2]}),
+        (2, 9, [3, 3], {"auto_pad": "SAME_UPPER", "strides": [2, 2], "group": 3}),
+        (2, 6, [4, 4], {"auto_pad": "SAME_LOWER", "strides": [2, 3], "group": 6}),
+        (2, 12, [3, 3], {"pads": [1, 1, 1, 1], "group": 6}),
+        (2, 4, [3, 3], {"auto_pad": "VALID", "strides": [3, 1]}),
+        (3, 4, [3, 2, 3], {"pads": [1, 0, 1, 1, 1, 1], "strides": [1, 2, 2]}),
+        (3, 36, [3, 2, 1], {"pads": [1, 0, 1, 1, 1, 1]}),
+        (3, 6, [3, 3, 3], {"pads": [1, 1, 1, 1, 1, 1], "group": 6}),
+    ],
+)
+def test_conv(rank, out, kernel, attributes):
+    rng = np.random.default_rng(7)
+    (weights,) = data_of(rng, (out, 6 // attributes.get("group", 1), *kernel))
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["y"], kernel_shape=kernel, **attributes)]
+    agree(network(nodes, SYMBOLIC[rank], {"w": weights, "b": np.arange(out, dtype=np.float32)}), data_of(rng, *SHAPES[rank]))
+
+
+@pytest.mark.parametrize(
+    ("rank", "out", "kernel", "attributes"),
+    [
+        (1, 4, [4], {"strides": [2], "pads": [1, 1]}),
+        (1, 4, [16], {"strides": [8], "pads": [4, 4], "group": 2}),
+        (1, 1, [64], {"strides": [16], "pads": [20, 3]}),
+        (1, 1, [5], {"strides": [2], "pads": [2, 2], "output_padding": [1], "group": 6}),
+        (1, 3, [3], {"strides": [4], "dilations": [2]}),
+        (1, 3, [3], {"strides": [3], "dilations": [3], "pads": [1, 0]}),
+        (1, 2, [5], {"strides": [2], "output_shape": [40]}),
+        (1, 2, [5], {"strides": [2], "output_shape": [41], "auto_pad": "SAME_UPPER"}),
+        (2, 5, [2, 2], {"strides": [2, 2]}),
+        (2, 5, [3, 3], {}),
+        (2, 4, [3, 3], {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+        (2, 3, [4, 3], {"strides": [3, 2], "pads": [0, 1, 2, 0], "dilations": [1, 2], "group": 2}),
+        (2, 2, [3, 3], {"strides": [2, 3], "auto_pad": "SAME_LOWER"}),
+        (2, 2, [2, 2], {"strides": [3, 3], "auto_pad": "VALID"}),
+        (3, 2, [3, 2, 3], {"strides": [2, 2, 1], "pads": [1, 0, 1, 1, 1, 1]}),
+    ],
+)
+def test_conv_transpose(rank, out, kernel, attributes):
+    rng = np.random.default_rng(7)
+    (weights,) = data_of(rng, (6, out, *kernel))
+    nodes = [helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], kernel_shape=kernel, **attributes)]
+    bias = np.arange(out * attributes.get("group", 1), dtype=np.float32)
+    shapes = [(2, 6, 19), (1, 6, 19)] if "output_shape" in attributes else SHAPES[rank]
+    agree(network(nodes, SYMBOLIC[rank], {"w": weights, "b": bias}), data_of(rng, *shapes), atol=1e-4)
+
+
+POOLS = [
+    ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("MaxPool", {"kernel_shape": [3, 2], "strides": [2, 3], "ceil_mode": 1, "dilations": [1, 2]}),
+    ("MaxPool", {"kernel_shape": [3, 3], "strides": [3, 2], "ceil_mode": 1, "pads": [1, 0, 0, 1]}),
+    ("MaxPool", {"kernel_shape": [9, 9], "pads": [4, 4, 4, 4]}),
+    ("MaxPool", {"kernel_shape": [71, 1], "pads": [40, 0, 40, 0]}),
+    ("MaxPool", {"kernel_shape": [3, 3], "auto_pad": "SAME_LOWER", "strides": [2, 1]}),
+    ("AveragePool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("AveragePool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "count_include_pad": 1}),
+    ("AveragePool", {"kernel_shape": [3, 2], "strides": [2, 3], "ceil_mode": 1}),
+    ("AveragePool", {"kernel_shape": [3, 3], "auto_pad": "SAME_UPPER", "strides": [2, 1]}),
+    ("AveragePool", {"kernel_shape": [3, 3], "strides": [2, 3], "ceil_mode": 1, "pads": [1, 1, 1, 1], "count_include_pad": 1}),
+    ("AveragePool", {"kernel_shape": [2, 3], "dilations": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("LpPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("LpPool", {"kernel_shape": [2, 3], "p": 3}),
+    ("GlobalAveragePool", {}),
+    ("GlobalMaxPool", {}),
+    ("GlobalLpPool", {"p": 1}),
+]
+
+
+@pytest.mark.parametrize(("op", "attributes"), POOLS)
+def test_pool(op, attributes):
+    nodes = [helper.make_node(op, ["x"], ["y"], **attributes)]
+    agree(network(nodes, SYMBOLIC[2], opset=19), data_of(np.random.default_rng(8), *SHAPES[2]))
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_places_of_maxima(order):
+    attributes = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "storage_order": order}
+    nodes = [helper.make_node("MaxPool", ["x"], ["y", "i"], **attributes)]
+    agree(network(nodes, SYMBOLIC[2], outputs=("y", "i")), data_of(np.random.default_rng(9), *SHAPES[2]))
+
+
+def test_unpool_puts_maxima_back():
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["m", "i"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("MaxUnpool", ["m", "i"], ["y"], kernel_shape=[2, 2], strides=[2, 2]),
+    ]
+    agree(network(nodes, SYMBOLIC[2]), data_of(np.random.default_rng(10), (2, 6, 8, 12), (1, 6, 4, 2)))
+
+
+@pytest.mark.parametrize("out", [8, 40])
+def test_windows_are_copied_once_and_the_rest_is_one_loop(out):
+    """One loop makes the windows, padding and all; one after the product does bias, batch norm and activation."""
+    rng = np.random.default_rng(11)
+    w, scale, shift = data_of(rng, (out, 6, 3, 3), (out, 1, 1), (out, 1, 1))
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Mul", ["c", "scale"], ["s"]),
+        helper.make_node("Add", ["s", "shift"], ["n"]),
+        helper.make_node("Relu", ["n"], ["y"]),
+    ]
+    weights = {"w": w, "b": np.ones(out, np.float32), "scale": scale, "shift": shift}
+    fn = agree(network(nodes, SYMBOLIC[2], weights), data_of(rng, *SHAPES[2]))
+    told = inlay.explain(fn)
+    assert len(told.library_calls) == 1 and len(told.kernels) == 2 and not told.copies
+
+
+@pytest.mark.parametrize(("size", "rows_in_memory"), [((96, 128), 1), ((12, 16), 12)])
+def test_of_a_large_image_only_the_windows_of_a_row_are_in_memory(size, rows_in_memory):
+    rng, (height, width) = np.random.default_rng(15), size
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])]
+    w, x = data_of(rng, (4, 6, 3, 3), (1, 6, height, width))
+    fn = agree(network(nodes, (1, 6, height, width), {"w": w}), [x])
+    windows = 4 * 6 * 9 * width * rows_in_memory
+    products = 4 * 4 * height * width  # in another order of axes than the result, where they are made row by row
+    room = 4 * 6 * (3 if rows_in_memory == 1 else height + 2) * (width + 2)
+    assert fn.compilation.program.plan(None)["peak"] <= windows + products + room + 256  # each 64-byte aligned
+
+
+def test_a_kernel_of_one_place_copies_nothing():
+    rng = np.random.default_rng(12)
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Relu", ["c"], ["y"])]
+    fn = agree(network(nodes, SYMBOLIC[2], {"w": data_of(rng, (8, 6, 1, 1))[0]}), data_of(rng, *SHAPES[2]))
+    told = inlay.explain(fn)
+    assert len(told.library_calls) == 1 and len(told.kernels) == 1 and not told.copies
+
+
+def test_depthwise_stores_no_windows():
+    rng = np.random.default_rng(13)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], group=6, pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["y"]),
+    ]
+    fn = agree(network(nodes, SYMBOLIC[2], {"w": data_of(rng, (6, 1, 3, 3))[0]}), data_of(rng, *SHAPES[2]))
+    told = inlay.explain(fn)
+    assert not told.library_calls and len(told.kernels) == 1
+    assert len(told.stored) == 1  # a channel with its padding
+
+
+def test_a_window_longer_than_the_data_is_refused():
+    nodes = [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[5, 5])]
+    fn = inlay.onnx.compile(network(nodes, SYMBOLIC[2]))
+    with pytest.raises(IndexError, match="a window reaches over 5 places of axis 0, which has 4"):
+        fn(np.zeros((1, 6, 4, 9), np.float32))
