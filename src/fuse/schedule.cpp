@@ -95,6 +95,14 @@ bool may_join(const Piece& piece, Mode mode) {
   return piece.steps.empty() && (mode != Mode::none || piece.axes.empty());
 }
 
+/// Does it fill a part of an array, as the border of a padded one, and read nothing? Beside a part of another array it
+/// would gain nothing, and that array would be there from then on until it is read.
+bool fills_part(const Pieces& pieces, const FactsOfPieces& facts, PieceId id) {
+  const Piece& piece = pieces.pieces[id];
+  if (!piece.value.valid() || pieces.homes[piece.value].pieces.size() <= 1) return false;
+  return std::ranges::none_of(facts[id]->demands, &Demand::loaded);
+}
+
 /// Places pieces into stages from one end. From the back, "before" means "after" and the result is turned round.
 class StageScheduler {
  public:
@@ -119,7 +127,7 @@ class StageScheduler {
     std::vector<int>& open = open_[axes_of_[id]];
     if (joins) {
       const auto found = std::find_if(std::ranges::lower_bound(open, earliest), open.end(), [&](int stage) {
-        return piece.axes.empty() || is_short_enough(ops_[stage] + facts_[id]->ops, caps_);
+        return piece.axes.empty() || (is_short_enough(ops_[stage] + facts_[id]->ops, caps_) && fits(id, stage));
       });
       if (found != open.end()) {
         put(id, *found);
@@ -138,6 +146,12 @@ class StageScheduler {
   Schedule take() { return std::move(stages_); }
 
  private:
+  bool fits(PieceId id, int stage) const {
+    return !fills_part(pieces_, facts_, id) || std::ranges::any_of(stages_[stage], [&](PieceId other) {
+      return pieces_.pieces[other].value == pieces_.pieces[id].value;
+    });
+  }
+
   void put(PieceId id, int stage) {
     stages_[stage].push_back(id);
     ops_[stage] += facts_[id]->ops;

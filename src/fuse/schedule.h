@@ -11,7 +11,7 @@ using Schedule = std::vector<std::vector<PieceId>>;
 /// Greedy: once from the front (each piece as early as it can), once so by depth, and once from the back (as late as it
 /// can); the schedule with the fewest loops is kept, of as many the one that knows all sizes soonest. Pieces share a
 /// stage when their axes are equal, none waits for another but at the same point, and the body stays within the
-/// backend's limit.
+/// backend's limit; but what only fills a part of an array shares no loop with another array's.
 Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const kernel::BackendCaps& caps,
                   Mode mode);
 
