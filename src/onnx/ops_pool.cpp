@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 #include "onnx/windows.h"
 
 namespace inlay::onnx {
@@ -159,7 +160,11 @@ void lp_pool(Call& c) {
   c.out(c.b.cast(root(c, folded(c, x, windows, Fold::add, ScalarOp::add_), p), dtype));
 }
 
-void global_average_pool(Call& c) { c.out(mean(c.b, c.in(0), spatial_axes(c), Keep::yes)); }
+void global_average_pool(Call& c) {
+  const DType dtype = c.dtype(0);
+  const ValueId x = c.b.cast(c.in(0), computed_in(dtype));
+  c.out(c.b.cast(mean_of(c, x, axes_from(kSpatial, c.rank(0)), Keep::yes), dtype));
+}
 
 void global_max_pool(Call& c) {
   c.out(reduce(c.b, Fold::max, c.in(0), spatial_axes(c), c.dtype(0), Keep::yes, c.node.op));
