@@ -95,7 +95,7 @@ static inline void multiply_row_f64(const double* restrict x, int64_t x_step, co
     y[(c + 2) * y_step] = s2;
     y[(c + 3) * y_step] = s3;
   }
-  for (; c < columns; ++c) {
+  for (int64_t left = columns % 4; left > 0; --left, ++c) { /* gcc 12 warns of an overflow in a loop to `columns` */
     double sum = 0;
     for (int64_t k = 0; k < rows; ++k) sum += x[k * x_step] * m[k * row + c * column];
     y[c * y_step] = sum;
