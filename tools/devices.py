@@ -1,8 +1,10 @@
-"""Programs for small machines: exports those of examples/devices, runs them on emulated boards, and says how large.
+"""Programs and networks for small machines: exports those of examples/devices, runs them on emulated boards, and says
+how large they are.
 
     .venv/bin/python tools/devices.py [--docs]
 
-Needs gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-system-arm. --docs writes the table of docs/file.md anew.
+Needs gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-system-arm. --docs writes the tables of docs/file.md and of
+docs/onnx.md anew.
 """
 
 import csv
@@ -11,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 HERE = ROOT / "examples" / "devices"
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
 PROGRAMS = ("radon", "kalman", "average", "softmax", "biquad", "network")
+NETWORKS = ("keywords", "digits", "voice")  # ONNX files, which networks.py writes
 GCC = "arm-none-eabi-gcc"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-ffreestanding", "-Werror"]
 FLAGS = [*STRICT, "-ffp-contract=off", "-fno-strict-aliasing", "-fno-math-errno", "-ffunction-sections", "-fdata-sections"]  # fmt: skip
@@ -35,7 +39,13 @@ class Board(NamedTuple):
 
 M33 = Board("mps2-an505", "Cortex-M33", ("-mcpu=cortex-m33", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"), 50, ("-mfma",))  # fmt: skip
 M3 = Board("mps2-an385", "Cortex-M3", ("-mcpu=cortex-m3", "-mthumb"), 40, ())
-SHIFT = 6  # an instruction takes 2^SHIFT ns of the emulated time, so that a tick of the timer is about one
+
+
+def shift_of(name):
+    """An instruction takes 2^shift ns of the emulated time. By 6 a tick of the timer is about one, and the timer counts
+    to 2^24; a network takes more, so that a tick is 40 to 50 of them there."""
+    return 0 if name in NETWORKS else 6
+
 
 
 def run(*command):
@@ -60,6 +70,21 @@ def arrays_of(name):
     return {}
 
 
+def networks():
+    """examples/devices/networks.py, which needs the package onnx."""
+    sys.path.insert(0, str(HERE))
+    import networks
+
+    return networks
+
+
+def source(name, folder):
+    """The file that is exported, and what is said of its sizes."""
+    if name in NETWORKS:
+        return networks().NETWORKS[name](folder), "--fixed=batch=1"
+    return (HERE / f"{name}.inlay",)
+
+
 def export(name, folder, freestanding=True):
     """NAME.h and NAME.c; the bytes of working memory that the header says."""
     given = []
@@ -67,13 +92,13 @@ def export(name, folder, freestanding=True):
         np.save(folder / f"{name}-{key}.npy", array)
         given.append(f"--bound={key}={folder / f'{name}-{key}.npy'}")
     form = ["--freestanding"] if freestanding else []
-    run(TOOL, "export", HERE / f"{name}.inlay", *form, *given, "-o", folder)
+    run(TOOL, "export", *source(name, folder), *form, *given, "-o", folder)
     return int(re.search(rf"{name}_ARENA_BYTES (\d+)", (folder / f"{name}.h").read_text())[1])
 
 
-def lower_bound(name):
+def lower_bound(name, folder):
     """The bytes that no layout of working memory can be below."""
-    return int(re.search(r"lower bound (\d+)", run(TOOL, "explain", HERE / f"{name}.inlay"))[1])
+    return int(re.search(r"lower bound (\d+)", run(TOOL, "explain", *source(name, folder)))[1])
 
 
 def compile_for(board, name, folder, optimize="-Os"):
@@ -124,14 +149,14 @@ def link(board, name, folder, main=None):
     return out
 
 
-def emulate(board, program):
+def emulate(board, program, shift=6):
     """What the program prints, by the first word of the line; and for each call instructions and bytes of the stack."""
     printed = run("qemu-system-arm", "-M", board.name, "-display", "none", "-monitor", "none", "-serial", "none",
-                  "-semihosting-config", "enable=on,target=native", "-icount", f"shift={SHIFT}", "-kernel", program)  # fmt: skip
+                  "-semihosting-config", "enable=on,target=native", "-icount", f"shift={shift}", "-kernel", program)  # fmt: skip
     lines = [line.split() for line in printed.splitlines()]
     ticks = [int(words[1], 16) for words in lines if words[0] == "ticks"]
     stack = [int(words[1], 16) for words in lines if words[0] == "stack"]
-    instructions = [round(n * board.nanoseconds / 2**SHIFT) for n in ticks]
+    instructions = [round(n * board.nanoseconds / 2**shift) for n in ticks]
     return [words for words in lines if words[0] not in ("ticks", "stack")], instructions, stack
 
 
@@ -148,39 +173,74 @@ def numbers(lines):
     return np.array(bits, np.uint32).view(np.float32)
 
 
+def sizes_and_counts(name, folder):
+    """What the tables say of an exported function."""
+    path = compile_for(M33, name, folder)
+    own = sizes(path)
+    counts = [emulate(board, link(board, name, folder), shift_of(name))[1][-1] for board in (M33, M3)]
+    return {
+        "text": own["text"],
+        "text of -O2": sizes(compile_for(M33, name, folder, "-O2"))["text"],
+        "rodata": own["rodata"],
+        "stack": stack_of(path, name),
+        "text on the M3": sizes(compile_for(M3, name, folder))["text"],
+        "instructions": counts[0],
+        "instructions on the M3": counts[1],
+    }
+
+
+def as_row(name, cells):
+    return f"| `{name}` | " + " | ".join(str(cell) for cell in cells) + " |"
+
+
 def row(name, folder):
     arena = export(name, folder)
-    cells = [f"`{name}`"]
-    path = compile_for(M33, name, folder)
-    for optimize in ("-Os", "-O2"):
-        cells.append(str(sizes(compile_for(M33, name, folder, optimize))["text"]))
-    cells += [str(sizes(path)["rodata"]), str(arena), str(stack_of(path, name))]
-    cells.append(str(sizes(compile_for(M3, name, folder))["text"]))
-    for board in (M33, M3):
-        cells.append(str(emulate(board, link(board, name, folder))[1][-1]))
-    return "| " + " | ".join(cells) + " |"
+    found = list(sizes_and_counts(name, folder).values())
+    return as_row(name, [*found[:3], arena, *found[3:]])
+
+
+def network_row(name, folder):
+    arena = export(name, folder)
+    found = list(sizes_and_counts(name, folder).values())
+    weights = sum(array.nbytes for array in networks().floats_of(folder / f"{name}.onnx"))
+    return as_row(name, [weights, *found[:3], arena, lower_bound(name, folder), *found[3:]])
 
 
 HEADER = """| program | text, `-Os` | text, `-O2` | rodata | arena | stack | text, M3 | instructions | on the M3 |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+NETWORK_HEADER = """| network | weights | text, `-Os` | text, `-O2` | rodata | arena | its bound | stack | text, M3 | instructions | on the M3 |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
-def table():
-    with tempfile.TemporaryDirectory() as folder:
-        return "\n".join([HEADER, *(row(name, Path(folder)) for name in PROGRAMS)])
+class Table(NamedTuple):
+    page: Path
+    header: str
+    names: tuple
+    row: Callable
+
+    def made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            return "\n".join([self.header, *(self.row(name, Path(folder)) for name in self.names)])
+
+    def in_page(self, made):
+        """The text of the page, with the table that was made now."""
+        page = self.page.read_text()
+        begin = page.index(self.header.splitlines()[0])
+        return page[:begin] + made + page[page.index("\n\n", begin) :]
 
 
-def with_table(page, made):
-    begin = page.index(HEADER.splitlines()[0])
-    return page[:begin] + made + page[page.index("\n\n", begin) :]
+TABLES = {
+    "programs": Table(ROOT / "docs" / "file.md", HEADER, PROGRAMS, row),
+    "networks": Table(ROOT / "docs" / "onnx.md", NETWORK_HEADER, NETWORKS, network_row),
+}
 
 
 def main():
-    made = table()
-    print(made)
-    if "--docs" in sys.argv[1:]:
-        page = ROOT / "docs" / "file.md"
-        page.write_text(with_table(page.read_text(), made))
+    for table in TABLES.values():
+        made = table.made()
+        print(made)
+        if "--docs" in sys.argv[1:]:
+            table.page.write_text(table.in_page(made))
 
 
 if __name__ == "__main__":

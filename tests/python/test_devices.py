@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import inlay
@@ -20,6 +21,10 @@ import devices  # noqa: E402
 
 COMPILERS = [name for name in ("cc", "clang-19", "arm-none-eabi-gcc") if shutil.which(name)]
 INCLUDES = {"#include <stdbool.h>", "#include <stddef.h>", "#include <stdint.h>"}
+SOURCES = [
+    *devices.PROGRAMS,
+    *(pytest.param(name, marks=pytest.mark.skipif(not find_spec("onnx"), reason="onnx is not installed")) for name in devices.NETWORKS),
+]
 needs_gcc = pytest.mark.skipif(not shutil.which(devices.GCC), reason="there is no arm-none-eabi-gcc")
 needs_boards = pytest.mark.skipif(
     not (shutil.which(devices.GCC) and shutil.which("qemu-system-arm")),
@@ -42,7 +47,7 @@ def require_freestanding(header, code):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", devices.PROGRAMS)
+@pytest.mark.parametrize("name", SOURCES)
 def test_a_program_compiles_without_a_hosted_c(name, compiler, tmp_path):
     devices.export(name, tmp_path)
     require_freestanding(tmp_path / f"{name}.h", tmp_path / f"{name}.c")
@@ -50,7 +55,7 @@ def test_a_program_compiles_without_a_hosted_c(name, compiler, tmp_path):
 
 
 @pytest.mark.parametrize("flags", [(), ("-mfma",)])
-@pytest.mark.parametrize("name", devices.PROGRAMS)
+@pytest.mark.parametrize("name", SOURCES)
 def test_it_computes_what_the_other_form_does(name, flags, tmp_path):
     if flags and not has_fma:
         pytest.skip("this CPU has no fused multiply-add")
@@ -129,7 +134,7 @@ int main(void) {{
 
 
 @needs_gcc
-@pytest.mark.parametrize("name", devices.PROGRAMS)
+@pytest.mark.parametrize("name", SOURCES)
 def test_a_program_of_floats_calls_nothing_of_doubles(name, tmp_path):
     devices.export(name, tmp_path)
     path = devices.compile_for(devices.M33, name, tmp_path)
@@ -140,16 +145,18 @@ def test_a_program_of_floats_calls_nothing_of_doubles(name, tmp_path):
 
 @needs_boards
 @pytest.mark.parametrize("board", [devices.M33, devices.M3], ids=lambda board: board.cpu)
-@pytest.mark.parametrize("name", devices.PROGRAMS)
+@pytest.mark.parametrize("name", SOURCES)
 def test_a_board_computes_the_same_bits_as_a_host(name, board, tmp_path):
     devices.export(name, tmp_path)
     program = devices.link(board, name, tmp_path)
-    printed, instructions, stack = devices.emulate(board, program)
+    printed, instructions, stack = devices.emulate(board, program, devices.shift_of(name))
     if board.host and not has_fma:
         pytest.skip("this CPU has no fused multiply-add")
     assert printed == devices.on_host(board, name, tmp_path)
     if name == "radon":
         check_radon(printed)
+    if name in devices.NETWORKS:
+        check_network(name, printed, tmp_path)
     assert min(instructions) > 100
     optimized = devices.compile_for(board, name, tmp_path)
     assert 0 < max(stack) <= devices.stack_of(optimized, name) + 64  # and what of libgcc there is
@@ -158,40 +165,107 @@ def test_a_board_computes_the_same_bits_as_a_host(name, board, tmp_path):
     assert "(malloc" not in Path(f"{program}.map").read_text()
 
 
+def next_numbers(state, runs, count):
+    """As next_number of device.h gives them, by run."""
+    numbers = np.zeros(runs * count, np.float32)
+    for i in range(runs * count):
+        state = (state * 1664525 + 1013904223) % 2**32
+        numbers[i] = np.float32(state >> 8) * np.float32(2.0**-23) - np.float32(1)
+    return numbers.reshape(runs, count)
+
+
+def expected(name, folder):
+    """What onnxruntime computes of the same inputs, as the program prints it."""
+    path = devices.networks().NETWORKS[name](folder)
+    session = pytest.importorskip("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    if name == "keywords":
+        runs = [session.run(None, {"mfcc": 2 * x.reshape(1, 1, 49, 10)}) for x in next_numbers(7, 2, 490)]
+    elif name == "digits":
+        runs = [session.run(None, {"image": x.reshape(1, 1, 28, 28)}) for x in next_numbers(8, 2, 784)]
+    else:
+        runs, state = [], [np.zeros((1, 1, 24), np.float32)] * 2
+        for x in next_numbers(9, 10, 16):
+            runs.append(session.run(None, {"frame": 2 * x.reshape(1, 1, 16), "h": state[0], "c": state[1]}))
+            state = runs[-1][1:]
+    return [array.ravel() for run in runs for array in run]
+
+
+def check_network(name, printed, folder):
+    computed = [devices.numbers([line]) for line in printed]
+    for own, other in zip(computed, expected(name, folder), strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-5, atol=1e-6)
+        assert np.ptp(other) > 0.01 or len(other) == 1
+
+
+@pytest.mark.parametrize("name", SOURCES[len(devices.PROGRAMS) :])
+def test_a_network_computes_what_onnxruntime_does(name, tmp_path):
+    devices.export(name, tmp_path)
+    check_network(name, devices.on_host(devices.M33._replace(host=()), name, tmp_path), tmp_path)
+
+
+RUN_WASM = """
+const { WASI } = require("node:wasi");
+const wasi = new WASI({ version: "preview1", args: [], env: {} });
+WebAssembly.compile(require("node:fs").readFileSync(process.argv[1]))
+  .then((module) => WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport }))
+  .then((instance) => wasi.start(instance));
+"""
+
+
+@pytest.mark.skipif(
+    not (shutil.which("clang-19") and shutil.which("node") and shutil.which("wasm-ld-19") and Path("/usr/lib/wasm32-wasi/libc.a").exists()),
+    reason="there is no clang-19 with lld for wasm32-wasi, or no node",
+)
+@pytest.mark.parametrize("name", SOURCES)
+def test_it_computes_the_same_bits_as_webassembly(name, tmp_path):
+    devices.export(name, tmp_path)
+    out = tmp_path / f"{name}.wasm"
+    devices.run("clang-19", "--target=wasm32-wasi", "--sysroot=/usr", "-std=c99", "-Os", "-ffp-contract=off", "-fno-strict-aliasing",
+                "-I", tmp_path, "-I", devices.HERE, devices.HERE / f"{name}.c", devices.HERE / "host.c", tmp_path / f"{name}.c",
+                "-o", out)  # fmt: skip
+    printed = devices.run("node", "--no-warnings", "-e", RUN_WASM, out)
+    assert [line.split() for line in printed.splitlines()] == devices.on_host(devices.M3, name, tmp_path)
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", SOURCES[len(devices.PROGRAMS) :])
+def test_a_network_is_small(name, tmp_path):
+    devices.export(name, tmp_path)
+    assert devices.sizes(devices.compile_for(devices.M33, name, tmp_path))["text"] <= 5 * 1024
+
+
 def check_radon(printed):
     """Against the text in doubles, evaluated by inlay on the host."""
     text = (devices.HERE / "radon.inlay").read_text().replace("f32", "f64")
     arrays = {key: array.astype(np.float64) if array.dtype == np.float32 else array for key, array in devices.arrays_of("radon").items()}  # fmt: skip
     exact = inlay.compile(text, bound=arrays)
-    state = 6
-    for run in range(3):
-        point = np.zeros(175)
-        for i in range(175):
-            state = (state * 1664525 + 1013904223) % 2**32
-            point[i] = 0.5 * np.float32(np.float32(state >> 8) * np.float32(2.0**-23) - np.float32(1))
-        logp, gradient = exact(point)
+    for run, point in enumerate(next_numbers(6, 3, 175)):
+        logp, gradient = exact(0.5 * point.astype(np.float64))
         np.testing.assert_allclose(devices.numbers(printed[2 * run : 2 * run + 1]), logp, rtol=1e-5)
         np.testing.assert_allclose(devices.numbers(printed[2 * run + 1 : 2 * run + 2]), gradient, rtol=1e-5, atol=1e-5 * abs(gradient).max())  # fmt: skip
 
 
 @needs_gcc
 def test_radon_is_small(tmp_path):
-    assert devices.export("radon", tmp_path) == devices.lower_bound("radon")
+    assert devices.export("radon", tmp_path) == devices.lower_bound("radon", tmp_path)
     assert devices.sizes(devices.compile_for(devices.M33, "radon", tmp_path))["text"] <= 2048
 
 
-@pytest.mark.parametrize("name", devices.PROGRAMS)
+@pytest.mark.parametrize("name", SOURCES)
 def test_the_arena_is_the_proved_bound(name, tmp_path):
-    assert devices.export(name, tmp_path) == devices.lower_bound(name)
+    assert devices.export(name, tmp_path) == devices.lower_bound(name, tmp_path)
 
 
 @needs_boards
-def test_the_table_of_the_page_is_what_is_measured():
+@pytest.mark.parametrize("name", devices.TABLES)
+def test_the_table_of_the_page_is_what_is_measured(name):
     version = devices.run(devices.GCC, "-dumpversion").strip()
     if not version.startswith("12.2"):
         pytest.skip(f"the table is of gcc 12.2, and this is {version}")
-    page = (ROOT / "docs" / "file.md").read_text()
-    assert devices.with_table(page, devices.table()) == page
+    table = devices.TABLES[name]
+    if name == "networks":
+        pytest.importorskip("onnx")
+    assert table.in_page(table.made()) == table.page.read_text()
 
 
 def test_the_recorded_program_is_what_pymc_makes_now():
