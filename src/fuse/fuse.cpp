@@ -145,6 +145,10 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
   const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
   IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
   IdMap<ValueId, int> inside(careful ? 0 : graph.values.size(), 0);
+  IdMap<ValueId, bool> stored = forced.values;
+  for (const Node& node : graph.nodes) {  // what is gathered from in memory is not computed along, whatever it costs
+    if (node.op == Op::gather && pieces.homes[node.operands[0]].buffer.valid()) stored[node.operands[0]] = true;
+  }
   std::vector<ValueId> cone;
   bool any = false;
   for (uint32_t i = static_cast<uint32_t>(graph.values.size()); i-- > 0;) {
@@ -152,8 +156,9 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
     const Answers& of = answers[v];
     if (served[v] || pieces.homes[v].buffer.valid() || !graph.node_of(v)) continue;
     if (!of.some_element_again && !of.through_index && !of.again_per_outer_point) continue;
-    const int cost = cones.of(v, forced.values, &cone).cost;
+    const int cost = cones.of(v, stored, &cone).cost;
     if (cost <= caps.max_inline_cost) continue;
+    stored[v] = true;
     forced.add(v, too_expensive(graph, of, cost, caps.max_inline_cost));
     if (careful) {
       for (ValueId part : cone) served[part] = true;
