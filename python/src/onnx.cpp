@@ -30,8 +30,7 @@ Tensor tensor_of(const std::string& name, nb::handle h) {
   out.type = onnx::type_of_dtype(dtype_of_numpy(PyArray_TYPE(array)));
   out.dims.assign(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
   const auto* begin = reinterpret_cast<const std::byte*>(PyArray_DATA(array));
-  const auto kept = std::make_shared<const std::vector<std::byte>>(begin, begin + PyArray_NBYTES(array));
-  out.data = {kept, {kept->data(), kept->size()}};
+  out.data = onnx::kept({begin, begin + PyArray_NBYTES(array)});
   return out;
 }
 

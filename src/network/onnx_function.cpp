@@ -1,6 +1,4 @@
 // The C++ interface: include/inlay/onnx.h.
-#include <cstring>
-
 #include "inlay/onnx.h"
 #include "network/network.h"
 #include "support/counted.h"
@@ -12,16 +10,10 @@ onnx::Tensor tensor_of(const std::string& name, const ArrayRef& array) {
   if (!array.strides.empty()) {
     throw Error(ErrorCode::unsupported, {}, str("the fixed input `", name, "` is to be row-major, without strides"));
   }
-  onnx::Tensor out;
-  out.name = name;
-  while (onnx::dtype_of_type(out.type) != array.dtype) {
-    if (++out.type > 64) throw Error(ErrorCode::wrong_dtype, {}, str("ONNX has no ", dtype_name(array.dtype)));
-  }
-  out.dims = array.dims;
+  onnx::Tensor out{name, onnx::type_of_dtype(array.dtype), array.dims, {}};
   const auto size = static_cast<std::size_t>(out.num_elements() * size_bytes(array.dtype));
   const auto* begin = static_cast<const std::byte*>(array.data);
-  const auto kept = std::make_shared<const std::vector<std::byte>>(begin, begin + size);
-  out.data = {kept, {kept->data(), kept->size()}};
+  out.data = onnx::kept({begin, begin + size});
   return out;
 }
 

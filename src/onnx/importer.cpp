@@ -63,8 +63,7 @@ Tensor aligned(const Tensor& tensor, DType dtype) {
   if (dtype == DType::boolean) {
     for (std::byte& element : copy) element = element == std::byte{0} ? std::byte{0} : std::byte{1};
   }
-  const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(copy));
-  out.data = {kept, {kept->data(), kept->size()}};
+  out.data = kept(std::move(copy));
   return out;
 }
 

@@ -67,8 +67,6 @@ const MaybeNumber& stretched(const Elements& x, const Dims& at) {
   return x.numbers[static_cast<std::size_t>(place)];
 }
 
-const MaybeNumber& element(const Elements& x, const Dims& at) { return stretched(x, at); }
-
 /// A scalar op of numbers some of which may be sizes, or not known.
 class ScalarOfNumbers {
  public:
@@ -250,7 +248,7 @@ class OfNode {
     take([&](const Dims& at) {
       Dims from(at.size());
       for (std::size_t axis = 0; axis < at.size(); ++axis) from[static_cast<std::size_t>(node_.axes[axis])] = at[axis];
-      return element(*operands_[0], from);
+      return stretched(*operands_[0], from);
     });
   }
 
@@ -260,7 +258,7 @@ class OfNode {
         auto& place = at[static_cast<std::size_t>(axis)];
         place = dims_[static_cast<std::size_t>(axis)] - 1 - place;
       }
-      return element(*operands_[0], at);
+      return stretched(*operands_[0], at);
     });
   }
 
@@ -292,7 +290,7 @@ class OfNode {
         const Dims place(at.begin() + static_cast<std::ptrdiff_t>(next),
                          at.begin() + static_cast<std::ptrdiff_t>(next + rank));
         next += rank;
-        const std::optional<Literal> number = as_literal(element(*operands_[array], place), DType::i64);
+        const std::optional<Literal> number = as_literal(stretched(*operands_[array], place), DType::i64);
         if (!number) return {};
         from.push_back(number->i < 0 ? number->i + x.dims[axis] : number->i);
       }
@@ -305,7 +303,7 @@ class OfNode {
     if (!has_known_index()) return false;
     take([&](const Dims& at) {
       const std::optional<Dims> from = place_in_base(at, 1);
-      return from ? element(*operands_[0], *from) : MaybeNumber();
+      return from ? stretched(*operands_[0], *from) : MaybeNumber();
     });
     return true;
   }
@@ -338,7 +336,7 @@ class OfNode {
     take([&](Dims at) {
       std::size_t part = 0;
       while (at[axis] >= operands_[part]->dims[axis]) at[axis] -= operands_[part++]->dims[axis];
-      return element(*operands_[part], at);
+      return stretched(*operands_[part], at);
     });
   }
 
@@ -361,7 +359,7 @@ class OfNode {
           place = place * static_cast<std::size_t>(x.dims[axis]) + static_cast<std::size_t>(at[axis]);
         }
       }
-      const MaybeNumber& next = element(x, at);
+      const MaybeNumber& next = stretched(x, at);
       folded[place] = folded[place] ? op.of({*folded[place], next}) : next;
     });
     for (const auto& number : folded) {

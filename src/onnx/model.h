@@ -23,6 +23,9 @@ struct Bytes {
   std::span<const std::byte> bytes;
 };
 
+/// The bytes of a vector, which goes with them.
+Bytes kept(std::vector<std::byte> bytes);
+
 struct Tensor {
   std::string name;
   int64_t type = 0;  // TensorProto.DataType

@@ -60,10 +60,7 @@ class Elements {
     bytes_.insert(bytes_.end(), from, from + sizeof(T));
   }
   bool empty() const { return bytes_.empty(); }
-  Bytes take() && {
-    const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes_));
-    return {kept, {kept->data(), kept->size()}};
-  }
+  Bytes take() && { return kept(std::move(bytes_)); }
 
  private:
   std::vector<std::byte> bytes_;

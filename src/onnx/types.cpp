@@ -64,6 +64,11 @@ std::string type_name(int64_t type) {
   return is_known(type) ? kTypes[static_cast<std::size_t>(type)].name : str("type number ", type);
 }
 
+Bytes kept(std::vector<std::byte> bytes) {
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {owner, {owner->data(), owner->size()}};
+}
+
 int64_t Tensor::num_elements() const {
   if (std::ranges::find(dims, 0) != dims.end()) return 0;
   int64_t product = 1;

@@ -130,7 +130,6 @@ class Split {
       if (in_call_[n]) continue;
       for (ValueId v : graph_.nodes[n].results) {
         if (!is_read_[v]) continue;
-        outputs_.push_back(v);
         b.output(values[v], graph_.values[v].name);
       }
     }
@@ -171,7 +170,6 @@ class Split {
   IdMap<ValueId, Kind> kinds_;
   IdMap<NodeId, bool> is_checked_, in_call_;
   IdMap<ValueId, bool> is_read_;  // by a call
-  std::vector<ValueId> outputs_;  // of `once`
 };
 
 }  // namespace

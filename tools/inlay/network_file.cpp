@@ -11,9 +11,8 @@ namespace inlay::tool {
 namespace {
 
 /// As the network keeps it.
-onnx::Tensor kept(const reference::Tensor& from) {
-  const auto bytes = std::make_shared<const std::vector<std::byte>>(from.data);
-  return {"", onnx::type_of_dtype(from.dtype), from.dims, {bytes, {bytes->data(), bytes->size()}}};
+onnx::Tensor tensor_of(const reference::Tensor& from) {
+  return {"", onnx::type_of_dtype(from.dtype), from.dims, onnx::kept(from.data)};
 }
 
 /// One number, of the input's dtype; one vector of a single element where the input is one.
@@ -45,7 +44,7 @@ onnx::ImportOptions options_of(const onnx::Model& model, const NetworkFlags& fla
       out.sizes.insert(named_size("--fixed", text));
       continue;
     }
-    out.fixed[name] = kept(value.ends_with(".npy") ? read_npy(value) : number(value, *input));
+    out.fixed[name] = tensor_of(value.ends_with(".npy") ? read_npy(value) : number(value, *input));
   }
   return out;
 }
