@@ -6,6 +6,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=${INLAY_VENV:-$root/.venv}
 python=$venv/bin/python
 build=${INLAY_BUILD:-$root/build/release}
+# What pytest gets for all of tests/python: a process for each core, but for no more than memory has room for (a process
+# with PyMC and JAX takes a gigabyte), and the tests of a file in one of them.
+on_all_cores=(--numprocesses "$(nproc)" --maxprocesses 8 --dist loadfile)
 debian_mirror=${INLAY_DEBIAN_MIRROR:-http://deb.debian.org/debian}  # of roots that scripts make
 
 say() { printf '== %s\n' "$*" >&2; }

@@ -3,13 +3,14 @@ how large they are.
 
     .venv/bin/python tools/devices.py [--docs]
 
-Needs gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-system-arm. --docs writes the tables of docs/file.md and of
-docs/onnx.md anew.
+Needs gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-system-arm, and for RISC-V gcc-riscv64-unknown-elf,
+picolibc-riscv64-unknown-elf and qemu-system-misc. --docs writes the tables of docs/file.md and of docs/onnx.md anew.
 """
 
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,28 +25,55 @@ HERE = ROOT / "examples" / "devices"
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
 PROGRAMS = ("radon", "kalman", "average", "softmax", "biquad", "network")
 NETWORKS = ("keywords", "digits", "voice")  # ONNX files, which networks.py writes
-GCC = "arm-none-eabi-gcc"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-ffreestanding", "-Werror"]
 FLAGS = [*STRICT, "-ffp-contract=off", "-fno-strict-aliasing", "-fno-math-errno", "-ffunction-sections", "-fdata-sections"]  # fmt: skip
 
 
 class Board(NamedTuple):
-    name: str  # mps2-...
     cpu: str
-    flags: tuple
-    nanoseconds: int  # of a tick of its system timer
+    tools: str  # what the names of gcc, size and nm begin with
+    flags: tuple  # of the compiler
+    libm: tuple  # what the linker is told of it
+    start: str  # the file of examples/devices that has what is the processor's
+    code: int  # where a program's code and constants begin, and what it writes
+    memory: int
+    emulator: tuple
+    nanoseconds: int  # of a tick of the clock that the program reads
     host: tuple  # flags of a host whose arithmetic is the same: with fused multiply-adds, or without
 
+    def tool(self, name):
+        return f"{self.tools}-{name}"
 
-M33 = Board("mps2-an505", "Cortex-M33", ("-mcpu=cortex-m33", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"), 50, ("-mfma",))  # fmt: skip
-M3 = Board("mps2-an385", "Cortex-M3", ("-mcpu=cortex-m3", "-mthumb"), 40, ())
+    def missing(self):
+        """The programs that are not here."""
+        return [name for name in (self.tool("gcc"), self.emulator[0]) if not shutil.which(name)]
+
+
+def cortex_m(cpu, machine, code, memory, **more):
+    return Board(cpu, "arm-none-eabi", libm=("-lm",), start="cortex_m.c", code=code, memory=memory,
+                 emulator=("qemu-system-arm", "-M", machine), **more)  # fmt: skip
+
+
+def riscv(cpu, **more):
+    """The functions of picolibc's libm lie in its libc, of which no other part is linked. The clock counts the emulated
+    nanoseconds."""
+    return Board(cpu, "riscv64-unknown-elf", libm=("--specs=picolibc.specs", "-lc"), start="riscv.c", code=0x80000000,
+                 memory=0x80100000, nanoseconds=1, **more)  # fmt: skip
+
+
+VIRT = ("qemu-system-riscv32", "-M", "virt", "-bios", "none", "-cpu")
+M33 = cortex_m("Cortex-M33", "mps2-an505", 0x10000000, 0x38000000, nanoseconds=50, host=("-mfma",),
+               flags=("-mcpu=cortex-m33", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"))  # fmt: skip
+M3 = cortex_m("Cortex-M3", "mps2-an385", 0x00000000, 0x20000000, nanoseconds=40, host=(), flags=("-mcpu=cortex-m3", "-mthumb"))  # fmt: skip
+RV32F = riscv("rv32imafc", emulator=(*VIRT, "rv32,d=false"), host=("-mfma",), flags=("-march=rv32imafc", "-mabi=ilp32f"))
+RV32 = riscv("rv32imac", emulator=(*VIRT, "rv32,f=false,d=false"), host=(), flags=("-march=rv32imac", "-mabi=ilp32"))
+BOARDS = (M33, M3, RV32F, RV32)
 
 
 def shift_of(name):
-    """An instruction takes 2^shift ns of the emulated time. By 6 a tick of the timer is about one, and the timer counts
-    to 2^24; a network takes more, so that a tick is 40 to 50 of them there."""
+    """An instruction takes 2^shift ns of the emulated time. By 6 a tick of a Cortex-M's timer is about one, and it
+    counts to 2^24; a network takes more, so that a tick is 40 to 50 of them there."""
     return 0 if name in NETWORKS else 6
-
 
 
 def run(*command):
@@ -81,7 +109,7 @@ def networks():
 def source(name, folder):
     """The file that is exported, and what is said of its sizes."""
     if name in NETWORKS:
-        return networks().NETWORKS[name](folder), "--fixed=batch=1"
+        return networks().NETWORKS[name](folder), "--fixed=batch=1", *(["--no-windows"] if name == "digits" else [])
     return (HERE / f"{name}.inlay",)
 
 
@@ -104,23 +132,23 @@ def lower_bound(name, folder):
 def compile_for(board, name, folder, optimize="-Os"):
     """The object of the exported function alone."""
     out = folder / f"{name}-{board.cpu}{optimize}.o"
-    run(GCC, *FLAGS, *board.flags, optimize, "-fcallgraph-info=su", "-c", folder / f"{name}.c", "-o", out)
+    run(board.tool("gcc"), *FLAGS, *board.flags, optimize, "-fcallgraph-info=su", "-c", folder / f"{name}.c", "-o", out)
     return out
 
 
-def sizes(path):
+def sizes(board, path):
     """Bytes of text, of constants, and of what is written, without the messages, which a linker leaves out where nobody
-    asks for them."""
+    asks for them. RISC-V has sections of what is small."""
     found = {"text": 0, "rodata": 0, "data": 0}
-    for line in run("arm-none-eabi-size", "-A", path).splitlines():
-        match = re.match(r"\.(text|rodata|data|bss)(\S*)\s+(\d+)", line)
+    for line in run(board.tool("size"), "-A", path).splitlines():
+        match = re.match(r"\.s?(text|rodata|data|bss)(\S*)\s+(\d+)", line)
         if match and not re.search("_message|CSWTCH|[.]str", match[2]):
             found["data" if match[1] == "bss" else match[1]] += int(match[3])
     return found
 
 
-def undefined(path):
-    return {line.split()[-1] for line in run("arm-none-eabi-nm", "-u", path).splitlines()}
+def undefined(board, path):
+    return {line.split()[-1] for line in run(board.tool("nm"), "-u", path).splitlines()}
 
 
 def stack_of(path, function):
@@ -141,17 +169,20 @@ def stack_of(path, function):
 def link(board, name, folder, main=None):
     """The whole program for a board, its map beside it. `main`: its file, else that of examples/devices."""
     out = folder / f"{name}-{board.cpu}.elf"
-    run(GCC, *FLAGS, *board.flags, "-Os", "-c", main or HERE / f"{name}.c", "-I", folder, "-I", HERE, "-o", folder / "main.o")
-    run(GCC, "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-Os", *board.flags,
-        "-c", HERE / "board.c", "-o", folder / "board.o")  # fmt: skip
-    run(GCC, *board.flags, "-nostdlib", "-nostartfiles", "-Wl,--gc-sections", f"-Wl,-Map={out}.map", "-T", HERE / f"{board.name}.ld",
-        folder / "main.o", folder / "board.o", compile_for(board, name, folder), "-lm", "-lgcc", "-o", out)  # fmt: skip
+    gcc = (board.tool("gcc"), *board.flags)
+    run(*gcc, *FLAGS, "-Os", "-c", main or HERE / f"{name}.c", "-I", folder, "-I", HERE, "-o", folder / "main.o")
+    for file in ("board.c", board.start):
+        run(*gcc, "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-Os",
+            "-c", HERE / file, "-o", folder / f"{file}.o")  # fmt: skip
+    run(*gcc, "-nostdlib", "-nostartfiles", "-Wl,--gc-sections", f"-Wl,-Map={out}.map", "-T", HERE / "board.ld",
+        f"-Wl,--defsym=code_origin={board.code:#x},--defsym=memory_origin={board.memory:#x}", folder / "main.o",
+        folder / "board.c.o", folder / f"{board.start}.o", compile_for(board, name, folder), *board.libm, "-lgcc", "-o", out)  # fmt: skip
     return out
 
 
 def emulate(board, program, shift=6):
     """What the program prints, by the first word of the line; and for each call instructions and bytes of the stack."""
-    printed = run("qemu-system-arm", "-M", board.name, "-display", "none", "-monitor", "none", "-serial", "none",
+    printed = run(*board.emulator, "-display", "none", "-monitor", "none", "-serial", "none",
                   "-semihosting-config", "enable=on,target=native", "-icount", f"shift={shift}", "-kernel", program)  # fmt: skip
     lines = [line.split() for line in printed.splitlines()]
     ticks = [int(words[1], 16) for words in lines if words[0] == "ticks"]
@@ -173,43 +204,45 @@ def numbers(lines):
     return np.array(bits, np.uint32).view(np.float32)
 
 
-def sizes_and_counts(name, folder):
-    """What the tables say of an exported function."""
-    path = compile_for(M33, name, folder)
-    own = sizes(path)
-    counts = [emulate(board, link(board, name, folder), shift_of(name))[1][-1] for board in (M33, M3)]
-    return {
-        "text": own["text"],
-        "text of -O2": sizes(compile_for(M33, name, folder, "-O2"))["text"],
-        "rodata": own["rodata"],
-        "stack": stack_of(path, name),
-        "text on the M3": sizes(compile_for(M3, name, folder))["text"],
-        "instructions": counts[0],
-        "instructions on the M3": counts[1],
-    }
-
-
 def as_row(name, cells):
     return f"| `{name}` | " + " | ".join(str(cell) for cell in cells) + " |"
 
 
+def sizes_on_m33(name, folder):
+    path = compile_for(M33, name, folder)
+    own = sizes(M33, path)
+    optimized = sizes(M33, compile_for(M33, name, folder, "-O2"))
+    return own["text"], optimized["text"], own["rodata"], stack_of(path, name)
+
+
 def row(name, folder):
     arena = export(name, folder)
-    found = list(sizes_and_counts(name, folder).values())
-    return as_row(name, [*found[:3], arena, *found[3:]])
+    return as_row(name, [*sizes_on_m33(name, folder), arena])
 
 
 def network_row(name, folder):
     arena = export(name, folder)
-    found = list(sizes_and_counts(name, folder).values())
     weights = sum(array.nbytes for array in networks().floats_of(folder / f"{name}.onnx"))
-    return as_row(name, [weights, *found[:3], arena, lower_bound(name, folder), *found[3:]])
+    return as_row(name, [*sizes_on_m33(name, folder), arena, lower_bound(name, folder), weights])
 
 
-HEADER = """| program | text, `-Os` | text, `-O2` | rodata | arena | stack | text, M3 | instructions | on the M3 |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
-NETWORK_HEADER = """| network | weights | text, `-Os` | text, `-O2` | rodata | arena | its bound | stack | text, M3 | instructions | on the M3 |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+def row_by_board(name, folder):
+    export(name, folder)
+    text = [sizes(board, compile_for(board, name, folder))["text"] for board in BOARDS]
+    counts = [emulate(board, link(board, name, folder), shift_of(name))[1][-1] for board in BOARDS]
+    return as_row(name, [*text, *counts])
+
+
+def header_of(*columns):
+    return f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}"
+
+
+def header_by_board(kind):
+    names = [board.cpu.removeprefix("Cortex-") for board in BOARDS]
+    return header_of(kind, f"text: {names[0]}", *names[1:], f"instructions: {names[0]}", *names[1:])
+
+
+SIZES = ("text, `-Os`", "text, `-O2`", "rodata", "stack", "arena")
 
 
 class Table(NamedTuple):
@@ -229,9 +262,12 @@ class Table(NamedTuple):
         return page[:begin] + made + page[page.index("\n\n", begin) :]
 
 
+PAGE, NETWORK_PAGE = ROOT / "docs" / "file.md", ROOT / "docs" / "onnx.md"
 TABLES = {
-    "programs": Table(ROOT / "docs" / "file.md", HEADER, PROGRAMS, row),
-    "networks": Table(ROOT / "docs" / "onnx.md", NETWORK_HEADER, NETWORKS, network_row),
+    "programs": Table(PAGE, header_of("program", *SIZES), PROGRAMS, row),
+    "programs by board": Table(PAGE, header_by_board("program"), PROGRAMS, row_by_board),
+    "networks": Table(NETWORK_PAGE, header_of("network", *SIZES, "its bound", "weights"), NETWORKS, network_row),
+    "networks by board": Table(NETWORK_PAGE, header_by_board("network"), NETWORKS, row_by_board),
 }
 
 

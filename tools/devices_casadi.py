@@ -11,7 +11,7 @@ from pathlib import Path
 
 import casadi as ca
 import numpy as np
-from devices import FLAGS, GCC, M33, arrays_of, run, sizes
+from devices import FLAGS, M33, arrays_of, run, sizes, undefined
 
 
 def radon(symbol):
@@ -81,10 +81,10 @@ def row(make, symbol, kind, folder):
     file = function.generate(f"{name}.c", {"casadi_real": "float", "casadi_int": "int"})
     out = Path(folder) / f"{name}.o"
     flags = [flag for flag in FLAGS if flag not in ("-Werror", "-Wall", "-Wextra", "-pedantic", "-ffreestanding")]
-    run(GCC, *flags, *M33.flags, "-w", "-Os", "-c", file, "-o", out)
-    size = sizes(out)
+    run(M33.tool("gcc"), *flags, *M33.flags, "-w", "-Os", "-c", file, "-o", out)
+    size = sizes(M33, out)
     work = 4 * (function.sz_w() + function.sz_iw() + function.sz_arg() + function.sz_res())
-    doubles = "yes" if "__aeabi_dadd" in run("arm-none-eabi-nm", "-u", out) else "no"
+    doubles = "yes" if "__aeabi_dadd" in undefined(M33, out) else "no"
     return f"| `{name}` | {kind} | {size['text']} | {size['rodata']} | {work} | {doubles} |"
 
 

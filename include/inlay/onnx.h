@@ -26,7 +26,7 @@ struct OnnxNetwork {
   std::shared_ptr<const void> owner;        // of the weights' bytes
 };
 
-/// What a caller says of a network's inputs, by name.
+/// What a caller says of a network's inputs, by name, and how its convolutions are computed.
 struct OnnxOptions {
   /// Inputs and sizes that are the same in all calls: such an input is no parameter. Ranks, axes and branches may hang
   /// on them.
@@ -34,6 +34,9 @@ struct OnnxOptions {
   std::map<std::string, int64_t> sizes;
   /// Inputs whose bytes a call may overwrite, such as the state of a recurrent network: a result may take them over.
   std::set<std::string> donated;
+  /// Do convolutions write their windows as a matrix, for one product? Else they are sums that read them where they
+  /// lie, for small devices: less memory, and no BLAS.
+  bool stores_windows = true;
 };
 
 /// Reads a network. What it computes of weights alone is computed now.

@@ -47,7 +47,7 @@ __all__ = [
     "show_config",
 ]
 
-_ON_DEMAND = ("executorch", "jax", "onnx", "pymc", "pytensor")  # they import what not everybody has
+_ON_DEMAND = ("executorch", "jax", "onnx", "pymc", "pytensor", "tflite")  # they import what not everybody has
 
 
 def __getattr__(name):

@@ -418,7 +418,7 @@ class OnnxModel:
     def files(self) -> list:
         """Of its external data."""
 
-    def imported(self, fixed: dict, donated: Sequence[str]) -> tuple:
+    def imported(self, fixed: dict, donated: Sequence[str], windows: bool) -> tuple:
         """
         The graph and its weights; or None, the inputs that are to be fixed for it, and why.
         """

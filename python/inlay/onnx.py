@@ -27,6 +27,7 @@ def compile(
     *,
     fixed=None,
     donated=(),
+    windows=True,
     planner=None,
     upper=None,
     backend=None,
@@ -54,6 +55,9 @@ def compile(
     `donated`: names of inputs whose bytes a call may overwrite, such as the state of a recurrent network or the keys and
     values of a decoder: a result that takes them over is that array, changed in place.
 
+    `windows=False`: convolutions store no windows for products of matrices, and are sums that read them where they lie:
+    for exports to small devices, where memory is short and products are loops anyway.
+
     The other choices are those of `inlay.compile`: `upper={"batch": 32}` lays out memory once for all calls up to that
     size.
 
@@ -71,13 +75,12 @@ def compile(
     )  # fmt: skip
     name, contents = _contents(model)
     network = _read(name, contents)
-    fixed = _fixed(network, fixed)
-    donated = _names(donated)
-    key = _key(contents or name, network, (fixed, donated), choices)
+    reading = _fixed(network, fixed), _names(donated), bool(windows)
+    key = _key(contents or name, network, reading, choices)
     kept = _kept(key)
     if kept is not None:
         return kept
-    graph, weights = _imported(network, fixed, donated)
+    graph, weights = _imported(network, *reading)
     with progress.shown(f"inlay compiles {name}"):
         program = choices.compile(graph, weights, [])
     compilation = text.Compilation(program, weights, [], time.perf_counter() - start, arguments=None)
@@ -111,16 +114,16 @@ def _read(name, contents):
 _STATE = "onnx"  # the section of an entry of the cache that has what Python must know
 
 
-def _key(source, network, inputs, choices):
+def _key(source, network, reading, choices):
     """The bytes that are equal where the function is; None where nothing is kept. Files are told by their digests."""
     if not cache.is_on():
         return None
     try:
         digests = [hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else _digest(source)]
         digests += [_digest(path) for path in network.files]
-        fixed, donated = inputs
+        fixed, *rest = reading
         of_fixed = [(name, x) if isinstance(x, int) else (name, str(x.dtype), x.shape, x.tobytes()) for name, x in sorted(fixed.items())]
-        parts = digests, of_fixed, donated, environment.choices_of(choices), environment.variables(), environment.of(("inlay",))
+        parts = digests, of_fixed, rest, environment.choices_of(choices), environment.variables(), environment.of(("inlay",))
         return f"inlay.onnx 1\n{parts!r}".encode(errors="surrogatepass")
     except (environment.NotText, OSError) as reason:
         _LOG.debug("inlay does not keep %s in the cache: %s", source if isinstance(source, str) else "a network", reason)
@@ -169,8 +172,8 @@ def _fixed(network, given):
     return arrays
 
 
-def _imported(network, fixed, donated):
-    graph, *rest = network.imported(fixed, donated)
+def _imported(network, *reading):
+    graph, *rest = network.imported(*reading)
     if graph is None:
         names, why = rest
         example = ", ".join(f"{name!r}: ..." for name in names)

@@ -59,9 +59,10 @@ def compile(
     """The function that a program in text form describes.
 
     It takes NumPy arrays, one for each parameter that is not bound, in order or by name, of the dtype and rank that the
-    program says, in any memory layout, and returns new arrays: one, or a tuple of several. It may be called from many
-    threads at once. `fn(x, out=array)` returns that array, with the result in it (a tuple for several; None where a new
-    one is wanted): of the result's shape and dtype, in any memory layout, also one that shares bytes with an argument.
+    program says, in any memory layout, and returns new arrays: one, or a tuple of several. Arrays of other libraries on
+    the CPU (`__dlpack__`) are read where they lie. It may be called from many threads at once. `fn(x, out=array)`
+    returns that array, with the result in it (a tuple for several; None where a new one is wanted): of the result's shape
+    and dtype, in any memory layout, also one that shares bytes with an argument.
 
     `bound`: for each `bound` parameter of the program, by name, its array, which is copied; what the program says of its
     elements (`bound {min 0, max 84}`) is checked now. `host_functions`: for each name that a `host_call` of the program

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "dlpack.h"
+
 namespace inlay::python {
 namespace {
 
@@ -78,6 +80,7 @@ std::string kind_of(PyObject* object) {
 
 std::string dtype_text(PyArrayObject* array) {
   if (const auto dtype = dtype_from_numpy(PyArray_TYPE(array))) return std::string(dtype_name(*dtype));
+  if (is_bfloat16(array)) return std::string(dtype_name(DType::bf16));
   std::string name = type_name(PyArray_DESCR(array)->typeobj);  // "numpy.str_"
   name.erase(0, name.rfind('.') + 1);
   if (name.ends_with('_')) name.pop_back();
@@ -107,10 +110,17 @@ OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, cons
     throw Error(ErrorCode::wrong_dtype, location,
                 str(name, ": ", text_of(object), " does not fit ", dtype_name(dtype)));
   }
-  OwnedArray array = owned(PyArray_FROM_O(object));
+  // `__array__` is asked first: with JAX it takes a quarter of the time, and both give the same bytes.
+  const bool has_dlpack = gives_dlpack(object);
+  OwnedArray array;
+  if (!has_dlpack || PyObject_HasAttrString(object, "__array__") == 1) array = owned(PyArray_FROM_O(object));
+  if (!array && has_dlpack && (PyErr_Occurred() == nullptr || PyErr_ExceptionMatches(PyExc_Exception) != 0)) {
+    PyErr_Clear();  // of a tensor on a GPU, say: DLPack names the device
+    return from_dlpack(object, dtype, name, location);
+  }
   if (!array) {
     name_error(name);
-  } else if (!has_numbers(array.get())) {
+  } else if (!has_numbers(array.get()) && !is_bfloat16(array.get())) {
     throw instead(object == Py_None ? "None" : kind_of(object));
   }
   return array;
@@ -119,6 +129,9 @@ OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, cons
 OwnedArray in_plain_form(PyArrayObject* array, DType dtype) {
   if (PyArray_TYPE(array) == numpy_type(dtype) && is_plain(array)) {
     return owned(Py_NewRef(reinterpret_cast<PyObject*>(array)));
+  }
+  if (is_bfloat16(array)) {  // which is no number of u16 to NumPy
+    return owned(is_plain(array) ? Py_NewRef(reinterpret_cast<PyObject*>(array)) : PyArray_NewCopy(array, NPY_CORDER));
   }
   constexpr int kReadable = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST;
   return owned(PyArray_FromArray(array, PyArray_DescrFromType(numpy_type(dtype)), kReadable));

@@ -22,10 +22,12 @@ std::string dtype_text(PyArrayObject* array);
 bool is_masked(PyObject* array);
 
 /// `object` as numpy.asarray has it, except that a Python number becomes a number of `dtype` where it loses nothing: 3
-/// for f64 and for i8, not 1.5 for i64, nor 300 for i8; a float is rounded to a narrower one. The dtype of anything
+/// for f64 and for i8, not 1.5 for i64, nor 300 for i8; a float is rounded to a narrower one. What has no
+/// `__array__`, or one that fails, and gives its bytes by DLPack is an array on these (dlpack.h). The dtype of anything
 /// else is left to the caller to judge. `name` begins what errors say. Null: a Python error is set.
 ///
-/// Errors: wrong-dtype: of a number that does not fit, and of what is no array (None, a str, a sparse or masked array).
+/// Errors: wrong-dtype: of a number that does not fit, of what is no array (None, a str, a sparse or masked array), and
+/// of an array on another device.
 OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, const Location& location = {});
 
 /// A new reference to `array`, of `dtype`: itself where compiled code can read it, else a copy that it can. Null: a

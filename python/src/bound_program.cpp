@@ -80,13 +80,17 @@ std::string cast_text(const ArrayForm& info, PyObject* given, PyArrayObject* arr
   throw cast.empty() ? error : std::move(error).help(str("inlay casts nothing silently: ", cast));
 }
 
-/// `object` as a row-major array of the right dtype and rank: a new reference. Throws; null: a Python error is set.
-PyArrayObject* bring_into_form(const ArrayForm& info, PyObject* object) {
+/// `object` as a row-major array of the right dtype and rank: a new reference. `is_copied`: whether it was one in
+/// another layout. Throws; null: a Python error is set.
+PyArrayObject* bring_into_form(const ArrayForm& info, PyObject* object, bool& is_copied) {
   const OwnedArray array = as_array(object, info.dtype, info.name);
   if (!array) return nullptr;
-  const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array.get()), info.numpy_type);
-  if (!same_type || PyArray_NDIM(array.get()) != info.rank) wrong_argument(info, object, array.get());
-  return in_plain_form(array.get(), info.dtype).release();
+  if (!has_dtype(array.get(), info.dtype) || PyArray_NDIM(array.get()) != info.rank) {
+    wrong_argument(info, object, array.get());
+  }
+  OwnedArray plain = in_plain_form(array.get(), info.dtype);
+  is_copied = plain && plain != array;
+  return plain.release();
 }
 
 inline bool fits_as_it_is(const ArrayForm& info, PyObject* object) {
@@ -131,8 +135,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       if (!PyArray_Check(given) || !is_plain(array)) {
         throw Error(ErrorCode::wrong_dtype, {}, str(info.name, ": what is bound is not a row-major array"));
       }
-      const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array), info.numpy_type);
-      if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, given, array);
+      if (!has_dtype(array, info.dtype) || PyArray_NDIM(array) != info.rank) wrong_argument(info, given, array);
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
       bound_bytes_.push_back(bytes_of(array));
@@ -156,7 +159,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     result.is_reshaped = param.dim_texts != spec.dim_texts;
   }
   has_donated_ = std::ranges::any_of(arguments_, &ArrayForm::donated);
-  copied_ = std::vector<std::atomic<bool>>(arguments_.size());
+  copied_ = std::vector<std::atomic<const char*>>(arguments_.size());
   out_copied_ = std::vector<std::atomic<const char*>>(results_.size());
   host_functions_.assign(host_functions.begin(), host_functions.end());
   for (PyObject* function : host_functions_) {
@@ -209,9 +212,8 @@ const runtime::HostCallSpec& BoundProgram::host_call(int number) const {
 std::vector<std::string> BoundProgram::copies_of_arguments() const {
   std::vector<std::string> sentences;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
-    if (copied_[i].load(std::memory_order_relaxed)) {
-      sentences.push_back(str("argument ", arguments_[i].name, " was not row-major"));
-    }
+    const char* why = copied_[i].load(std::memory_order_relaxed);
+    if (why != nullptr) sentences.push_back(str("argument ", arguments_[i].name, " ", why));
   }
   for (std::size_t slot = 0; slot < results_.size(); ++slot) {
     const char* why = out_copied_[slot].load(std::memory_order_relaxed);
@@ -238,9 +240,9 @@ void bind_by_rules(const BoundProgram& program, std::span<PyArrayObject* const> 
   program.executable().bind_symbols(params, symbols);
 }
 
-/// `whole`: the array whose bytes the result is; none: it has its own.
+/// `whole`: the array whose bytes the result is; none: it has its own. `bfloat16`: as in new_array.
 PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<const int64_t> symbols,
-                     PyArrayObject* whole = nullptr) {
+                     PyArrayObject* whole, PyArray_Descr* bfloat16) {
   const ArrayForm& info = program.results()[slot];
   const npy_intp* dims = info.dims.data();
   ShortArray<npy_intp, 8> sizes(info.is_static ? 0 : static_cast<std::size_t>(info.rank));
@@ -249,8 +251,10 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
     program.executable().output_dims(static_cast<int>(slot), symbols, sizes.span());
     dims = sizes.data();
   }
-  if (whole == nullptr) return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
-  PyObject* result = PyArray_SimpleNewFromData(info.rank, dims, info.numpy_type, PyArray_DATA(whole));
+  if (whole == nullptr) return new_array(info, dims, bfloat16);
+  Py_INCREF(reinterpret_cast<PyObject*>(PyArray_DESCR(whole)));
+  PyObject* result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(whole), info.rank, dims, nullptr,
+                                          PyArray_DATA(whole), NPY_ARRAY_CARRAY, nullptr);
   if (result == nullptr) return nullptr;
   Py_INCREF(reinterpret_cast<PyObject*>(whole));
   PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(result), reinterpret_cast<PyObject*>(whole));
@@ -319,7 +323,8 @@ struct BoundProgram::Values {
   ShortArray<PyArrayObject*, 32> arrays;  // by argument; null: it is opaque
   ShortArray<int64_t, 32> symbols;
   ShortArray<void*, 16> results;
-  bool writes_given;  // the caller's own arrays
+  bool writes_given;                  // the caller's own arrays
+  PyArray_Descr* bfloat16 = nullptr;  // of an argument that has it
 };
 
 /// False: a Python error is set.
@@ -339,10 +344,12 @@ struct BoundProgram::Values {
     }
     auto* array = reinterpret_cast<PyArrayObject*>(objects[i]);
     if (!fits_as_it_is(info, objects[i])) {
-      array = bring_into_form(info, objects[i]);
+      bool is_copied = false;
+      array = bring_into_form(info, objects[i], is_copied);
       if (array == nullptr) return false;
       call.keep(reinterpret_cast<PyObject*>(array));
-      if (PyArray_Check(objects[i]) && reinterpret_cast<PyObject*>(array) != objects[i]) note_copy(i);
+      if (is_copied) note_copy(i, "was not row-major");
+      if (PyArray_TYPE(array) >= NPY_USERDEF) values.bfloat16 = PyArray_DESCR(array);
     }
     arrays[i] = array;
     place = PyArray_DATA(array);
@@ -379,7 +386,7 @@ struct BoundProgram::Values {
     const bool is_result = given != nullptr && PyArray_CheckExact(given);  // results are no subclasses
     auto* whole = is_result ? reinterpret_cast<PyArrayObject*>(given) : nullptr;
     const bool is_given = is_result && !results_[slot].is_reshaped;
-    results[slot] = is_given ? Py_NewRef(given) : new_result(*this, slot, symbols, whole);
+    results[slot] = is_given ? Py_NewRef(given) : new_result(*this, slot, symbols, whole, values.bfloat16);
     if (results[slot] == nullptr) {
       drop(results);
       too_large(*this, slot, symbols);
@@ -444,6 +451,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     if (has_donated_ && !give_away(call, outs, values.arrays.span(), values.params.span())) return false;
     place_results(outs, values, results);
     call.late_results = results;
+    call.bfloat16 = values.bfloat16;
     runtime::Executable::Failure failure;
     const int32_t code = run(call, values, release, threads, failure);
     if (code == INLAY_OK) return deliver(outs, values, results);
@@ -488,13 +496,14 @@ bool BoundProgram::give_away(Call& call, const OutArrays& outs, std::span<PyArra
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments_[i].donated) continue;
     const bool meets_result = !outs.empty() && (outs.has_late() || outs.meet(arrays[i], slot_that_takes(i)));
-    if (PyArray_ISWRITEABLE(arrays[i]) && !meets_result && !meets_another(i)) continue;
+    const bool is_shared = meets_result || meets_another(i);
+    if (PyArray_ISWRITEABLE(arrays[i]) && !is_shared) continue;
     auto* copy = reinterpret_cast<PyArrayObject*>(PyArray_NewCopy(arrays[i], NPY_CORDER));
     if (copy == nullptr) return false;
     call.keep(reinterpret_cast<PyObject*>(copy));
     arrays[i] = copy;
     params[static_cast<std::size_t>(argument_slots_[i])] = PyArray_DATA(copy);
-    note_copy(i);
+    note_copy(i, is_shared ? "shares bytes with another array of the call" : "was read-only");
   }
   return true;
 }

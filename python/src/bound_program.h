@@ -96,7 +96,9 @@ class BoundProgram {
                  std::span<const void*> params) const;
   const char* why_not_direct(std::size_t slot, const OutArrays& outs, std::span<PyArrayObject* const> arrays) const;
   void bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims);
-  void note_copy(std::size_t argument) const { copied_[argument].store(true, std::memory_order_relaxed); }
+  void note_copy(std::size_t argument, const char* why) const {
+    copied_[argument].store(why, std::memory_order_relaxed);
+  }
 
   std::shared_ptr<const runtime::Executable> executable_;
   std::shared_ptr<runtime::StepTimes> step_times_;
@@ -109,9 +111,9 @@ class BoundProgram {
   bool has_donated_ = false;
   bool needs_rules_ = false;  // a dim of a bound array is an expression
   std::vector<PyObject*> host_functions_;
-  std::vector<std::unique_ptr<const Draw>> draws_;  // by host function
-  std::vector<bool> lends_;                         // likewise
-  mutable std::vector<std::atomic<bool>> copied_;
+  std::vector<std::unique_ptr<const Draw>> draws_;            // by host function
+  std::vector<bool> lends_;                                   // likewise
+  mutable std::vector<std::atomic<const char*>> copied_;      // by argument: why it was copied
   mutable std::vector<std::atomic<const char*>> out_copied_;  // by result: why it was not made where it was wanted
   mutable std::atomic<uint32_t> num_calls_{0};
   mutable std::atomic<bool> takes_long_{false};

@@ -92,12 +92,18 @@ int32_t Call::interrupted() {
   return INLAY_INTERRUPTED;
 }
 
+PyObject* new_array(const ArrayForm& info, const npy_intp* dims, PyArray_Descr* bfloat16) {
+  if (info.dtype != DType::bf16 || bfloat16 == nullptr) return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
+  Py_INCREF(reinterpret_cast<PyObject*>(bfloat16));
+  return PyArray_NewFromDescr(&PyArray_Type, bfloat16, info.rank, dims, nullptr, nullptr, 0, nullptr);
+}
+
 void* Call::allocate_output(int slot, std::span<const int64_t> dims) {
   const Holder holder(*this);
   const ArrayForm& info = program_.results()[static_cast<std::size_t>(slot)];
   ShortArray<npy_intp, 8> sizes(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) sizes[i] = dims[i];
-  PyObject* array = PyArray_SimpleNew(info.rank, sizes.data(), info.numpy_type);
+  PyObject* array = new_array(info, sizes.data(), bfloat16);
   if (array == nullptr) {
     PyErr_Clear();
     return nullptr;
@@ -218,8 +224,7 @@ PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, Py
   if (!array) return nullptr;
   const std::span<const npy_intp> shape(PyArray_DIMS(array.get()), static_cast<std::size_t>(PyArray_NDIM(array.get())));
   const std::vector<int64_t> sizes(shape.begin(), shape.end());
-  const bool same_dtype = PyArray_EquivTypenums(PyArray_TYPE(array.get()), numpy_type(dtype));
-  const std::string came = same_dtype ? result.dtype : dtype_text(array.get());
+  const std::string came = has_dtype(array.get(), dtype) ? result.dtype : dtype_text(array.get());
   if (const auto wrong = runtime::wrong_host_result(spec, i, came, sizes)) throw *wrong;
   OwnedArray plain = in_plain_form(array.get(), dtype);
   // What the function keeps it may fill again before we have read it.

@@ -33,6 +33,7 @@ class Call final : public runtime::Host {
 
   /// Where late results go, by slot: new references.
   std::span<PyObject*> late_results;
+  PyArray_Descr* bfloat16 = nullptr;  // as in new_array
 
   int failed_host_call() const { return failed_host_call_; }
   /// The exception of a failed host call, or of an interruption, becomes the current Python error.
@@ -64,6 +65,10 @@ class Call final : public runtime::Host {
   PyObject *exception_type_ = nullptr, *exception_ = nullptr, *trace_ = nullptr;
   int failed_host_call_ = -1;
 };
+
+/// A new array for a result; null: a Python error is set. `bfloat16`: what elements of bf16 are, as those of an
+/// argument are; null: bits.
+PyObject* new_array(const ArrayForm& info, const npy_intp* dims, PyArray_Descr* bfloat16);
 
 /// An array that lies on the stack while it is short.
 template <class T, std::size_t kInline>

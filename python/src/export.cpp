@@ -20,7 +20,7 @@ std::vector<BoundArray> bound_arrays(const Graph& graph, nb::dict given) {
     auto* array = reinterpret_cast<PyArrayObject*>(value.ptr());
     BoundArray& made = out.emplace_back();
     made.name = nb::cast<std::string>(key);
-    made.dtype = dtype_of_numpy(PyArray_TYPE(array));
+    made.dtype = dtype_of(array);
     for (const Param& param : graph.params) {  // whose dtype NumPy may write as this one: bf16
       const DType dtype = graph.type(param.value).dtype;
       if (graph.name_text(param.value) == made.name && numpy_type(dtype) == PyArray_TYPE(array)) made.dtype = dtype;

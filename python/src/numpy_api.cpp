@@ -1,6 +1,7 @@
 #include "numpy_api.h"
 
 #include <array>
+#include <atomic>
 
 #include "support/error.h"
 
@@ -24,7 +25,7 @@ constexpr std::array<Row, 16> kRows = {{
     {DType::u32, NPY_UINT32, "uint32"},
     {DType::u64, NPY_UINT64, "uint64"},
     {DType::f16, NPY_HALF, "float16"},
-    {DType::bf16, NPY_UINT16, "bfloat16"},  // NumPy has none: its bits
+    {DType::bf16, NPY_UINT16, "bfloat16"},  // NumPy has none: its bits (bfloat16_descr)
     {DType::f32, NPY_FLOAT, "float32"},
     {DType::f64, NPY_DOUBLE, "float64"},
     {DType::c64, NPY_CFLOAT, "complex64"},
@@ -52,5 +53,36 @@ DType dtype_of_numpy(int type) {
   if (const auto dtype = dtype_from_numpy(type)) return *dtype;
   throw Error(ErrorCode::wrong_dtype, {}, str("an array of NumPy's type number ", type, " has no dtype in inlay"));
 }
+
+PyArray_Descr* bfloat16_descr() {
+  PyObject* const module = PyImport_ImportModule("ml_dtypes");
+  PyObject* const type = module == nullptr ? nullptr : PyObject_GetAttrString(module, "bfloat16");
+  PyArray_Descr* descr = nullptr;
+  if (type != nullptr && PyArray_DescrConverter(type, &descr) == NPY_FAIL) descr = nullptr;
+  PyErr_Clear();
+  Py_XDECREF(type);
+  Py_XDECREF(module);
+  return descr;
+}
+
+bool is_bfloat16(PyArrayObject* array) {
+  static std::atomic<int> known = -1;  // the number that NumPy has given to the type, for as long as the process lives
+  if (PyArray_TYPE(array) < NPY_USERDEF) return false;
+  int number = known.load(std::memory_order_relaxed);
+  if (number < 0) {
+    PyArray_Descr* const descr = bfloat16_descr();
+    if (descr == nullptr) return false;
+    number = descr->type_num;
+    known.store(number, std::memory_order_relaxed);
+    Py_DECREF(reinterpret_cast<PyObject*>(descr));
+  }
+  return PyArray_TYPE(array) == number;
+}
+
+bool has_dtype(PyArrayObject* array, DType dtype) {
+  return PyArray_EquivTypenums(PyArray_TYPE(array), numpy_type(dtype)) || (dtype == DType::bf16 && is_bfloat16(array));
+}
+
+DType dtype_of(PyArrayObject* array) { return is_bfloat16(array) ? DType::bf16 : dtype_of_numpy(PyArray_TYPE(array)); }
 
 }  // namespace inlay::python

@@ -21,6 +21,13 @@ namespace inlay::python {
 int numpy_type(DType dtype);
 std::optional<DType> dtype_from_numpy(int numpy_type);  // none where inlay has none
 DType dtype_of_numpy(int numpy_type);                   // throws Error(wrong_dtype) there
+/// That of ml_dtypes.bfloat16, a new reference; null, without an error: the package is not installed. NumPy's own types
+/// have none, and inlay takes and gives bf16 as u16, its bits, unless an array of this dtype is given.
+PyArray_Descr* bfloat16_descr();
+bool is_bfloat16(PyArrayObject* array);
+/// Are its elements those of `dtype`? Of bf16 they may be bits.
+bool has_dtype(PyArrayObject* array, DType dtype);
+DType dtype_of(PyArrayObject* array);  // u16 of bits; throws Error(wrong_dtype) where inlay has none
 /// "float64": for code that NumPy reads. An error says "f64" (dtype_text).
 std::string_view numpy_name(DType dtype);
 

@@ -19,15 +19,16 @@ using onnx::Bytes;
 using onnx::Model;
 using onnx::Tensor;
 
-/// A row-major NumPy array as a tensor, which keeps a copy of its elements.
-Tensor tensor_of(const std::string& name, nb::handle h) {
+/// A row-major NumPy array as a tensor, which keeps a copy of its elements. `is_bits_of_bf16`: what u16 means here.
+Tensor tensor_of(const std::string& name, nb::handle h, bool is_bits_of_bf16) {
   if (!PyArray_Check(h.ptr()) || !is_plain(reinterpret_cast<PyArrayObject*>(h.ptr()))) {
     throw nb::type_error("a row-major NumPy array is expected");
   }
   auto* array = reinterpret_cast<PyArrayObject*>(h.ptr());
   Tensor out;
   out.name = name;
-  out.type = onnx::type_of_dtype(dtype_of_numpy(PyArray_TYPE(array)));
+  const DType dtype = dtype_of(array);
+  out.type = onnx::type_of_dtype(dtype == DType::u16 && is_bits_of_bf16 ? DType::bf16 : dtype);
   out.dims.assign(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
   const auto* begin = reinterpret_cast<const std::byte*>(PyArray_DATA(array));
   out.data = onnx::kept({begin, begin + PyArray_NBYTES(array)});
@@ -70,16 +71,21 @@ nb::list described(const std::vector<onnx::Declared>& all, const std::vector<Ten
   return out;
 }
 
-/// `fixed`: arrays of inputs, ints for sizes. (graph, weights), or (None, what is to be fixed, by name, and why).
-nb::tuple imported(const Model& model, nb::dict fixed, const std::vector<std::string>& donated) {
+/// `fixed`: arrays of inputs, ints for sizes. `windows`: are those of convolutions stored? (graph, weights), or (None,
+/// what is to be fixed, by name, and why).
+nb::tuple imported(const Model& model, nb::dict fixed, const std::vector<std::string>& donated, bool windows) {
   onnx::ImportOptions options;
+  options.stores_windows = windows;
   options.donated.insert(donated.begin(), donated.end());
   for (const auto& [name, what] : fixed) {
     const auto key = nb::cast<std::string>(name);
     if (PyLong_Check(what.ptr())) {
       options.sizes[key] = nb::cast<int64_t>(what);
     } else {
-      options.fixed[key] = tensor_of(key, what);
+      const auto declared = std::ranges::find(model.graph.inputs, key, &onnx::Declared::name);
+      const bool is_bf16 =
+          declared != model.graph.inputs.end() && onnx::dtype_of_type(declared->element_type) == DType::bf16;
+      options.fixed[key] = tensor_of(key, what, is_bf16);
     }
   }
   try {
@@ -120,7 +126,7 @@ void bind_onnx(nb::module_& m) {
           "Of each that has no default: name, type, sizes.")
       .def_prop_ro("outputs", [](const Model& model) { return described(model.graph.outputs, {}); })
       .def_prop_ro("files", files, "Of its external data.")
-      .def("imported", imported, "fixed"_a, "donated"_a,
+      .def("imported", imported, "fixed"_a, "donated"_a, "windows"_a,
            "The graph and its weights; or None, the inputs that are to be fixed for it, and why.");
   m.def("read_onnx", [](const std::string& path) { return onnx::read_model(path); }, "path"_a);
   m.def("read_onnx_bytes", read_bytes, "data"_a, "name"_a, "folder"_a);

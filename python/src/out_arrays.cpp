@@ -26,6 +26,23 @@ bool share_elements(PyArrayObject* a, PyArrayObject* b) {
   return share;
 }
 
+/// The array, or its bits where it has a dtype that NumPy does not know; null: a Python error is set.
+OwnedArray known_to_numpy(PyArrayObject* array) {
+  if (PyArray_TYPE(array) < NPY_USERDEF) {
+    Py_INCREF(reinterpret_cast<PyObject*>(array));
+    return OwnedArray(array);
+  }
+  PyObject* const bits = PyArray_View(array, PyArray_DescrFromType(NPY_UINT16), nullptr);
+  return OwnedArray(reinterpret_cast<PyArrayObject*>(bits));
+}
+
+/// Between arrays of one dtype, of which one may be bits. False: a Python error is set.
+bool copy(PyArrayObject* from, PyArrayObject* to) {
+  const OwnedArray source = known_to_numpy(from);
+  const OwnedArray target = known_to_numpy(to);
+  return source && target && PyArray_CopyInto(target.get(), source.get()) == 0;
+}
+
 }  // namespace
 
 runtime::Bytes bytes_of(PyArrayObject* array) { return elements_of(array).bytes(); }
@@ -54,7 +71,7 @@ OutArrays::OutArrays(PyObject* out, const BoundProgram& program) : program_(&pro
       throw Error(ErrorCode::wrong_dtype, {}, str(name(slot), " is ", kind_of(given[slot]), ", but ", wanted));
     }
     arrays_[slot] = reinterpret_cast<PyArrayObject*>(given[slot]);
-    if (!PyArray_EquivTypenums(PyArray_TYPE(arrays_[slot]), info.numpy_type)) {
+    if (!has_dtype(arrays_[slot], info.dtype)) {
       throw Error(ErrorCode::wrong_dtype, {},
                   str(name(slot), " is an array of ", dtype_text(arrays_[slot]), ", but the result is of ",
                       dtype_name(info.dtype)));
@@ -114,7 +131,7 @@ bool OutArrays::deliver(std::span<PyObject*> results) const {
   }
   for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
     if (arrays_[slot] == nullptr || made(slot) == arrays_[slot]) continue;
-    if (PyArray_CopyInto(arrays_[slot], made(slot)) < 0) return false;
+    if (!copy(made(slot), arrays_[slot])) return false;
     Py_DECREF(results[slot]);
     results[slot] = Py_NewRef(reinterpret_cast<PyObject*>(arrays_[slot]));
   }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/checks.h"
 #include "ir/compose_fill.h"
 #include "ir/linalg.h"
 #include "ir/verify.h"
@@ -147,7 +148,7 @@ TEST(GraphBuilder, WhatItGaveOutEndsWithIt) {
   EXPECT_EQ(graph.params[0].value.builder, 0u);
 }
 
-TEST(GraphBuilder, ACheckThatNoNodeFollowsStandsAtTheEntry) {
+TEST(GraphBuilder, ACheckThatNoNodeFollowsStandsAlone) {
   GraphBuilder b;
   const Dim n = b.symbol("n");
   const ValueId x = b.param("x", {DType::f64, {n}});
@@ -156,6 +157,20 @@ TEST(GraphBuilder, ACheckThatNoNodeFollowsStandsAtTheEntry) {
   const Graph graph = std::move(b).finish();
   ASSERT_EQ(graph.checks.size(), 1u);
   EXPECT_FALSE(graph.checks[0].node.valid());
+  EXPECT_TRUE(verify(graph).empty());
+}
+
+TEST(GraphBuilder, ACheckOfALateSizeThatNoNodeFollowsStandsAlone) {
+  GraphBuilder b;
+  const ValueId x = b.param("x", {DType::f64, {3}}), count = b.param("count", {DType::i64, {}});
+  const Dim k = b.symbol("k");
+  b.output(b.as_size(count, k), "size");
+  b.require(DimCheck::Relation::at_most, 2, k, ErrorCode::shape_mismatch, "{1} is less than {0}", x);
+  b.output(x, "y");
+  const Graph graph = std::move(b).finish();
+  ASSERT_EQ(graph.checks.back().message, "{1} is less than {0}");
+  EXPECT_FALSE(graph.checks.back().node.valid());
+  EXPECT_EQ(binder_of(graph, graph.checks.back()), graph.values[graph.outputs[0].value].node);
   EXPECT_TRUE(verify(graph).empty());
 }
 

@@ -163,7 +163,7 @@ struct DimCheck {
   enum class Relation : uint8_t { equal, at_most };
   Dim left, right;
   Relation relation = Relation::equal;
-  NodeId node;  // the node that carries the check; none: at the entry
+  NodeId node;  // the node that carries the check; none: it stands alone, where its sizes are known (ir/checks.h)
   ErrorCode code = ErrorCode::shape_mismatch;
   std::string message;  // "add: dim 1 is {0} on the left and {1} on the right": the two sizes of the run
   std::vector<std::pair<std::string, std::string>> notes;  // role and description of the operands

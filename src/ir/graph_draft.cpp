@@ -276,13 +276,8 @@ Graph GraphDraft::finish() && {
     if (graph_.symbols[s].source.valid() || graph_.is_given(s)) continue;
     throw undefined_size({}, graph_.symbols[s].name);
   }
-  const auto is_early = [&](const Dim& size) {
-    return std::ranges::none_of(size.symbols(), [&](SymbolId s) { return graph_.binder_of(s).valid(); });
-  };
   for (DimCheck& check : graph_.checks) {
-    // No node followed, as where a slice of all is the operand itself: such a check stands at the entry.
-    const bool has_no_node = check.node.valid() && check.node.index >= graph_.nodes.size();
-    if (has_no_node && is_early(check.left) && is_early(check.right)) check.node = NodeId();
+    if (check.node == NodeId(graph_.nodes.size())) check.node = NodeId();
   }
   number_ = next_number();  // what it gave out is of the graph that leaves
   return std::exchange(graph_, Graph{.symbols_of = number_});

@@ -61,8 +61,8 @@ class GraphDraft {
     std::string_view role;
     ValueId value;
   };
-  /// Throws where the relation between the sizes holds in no run; records a check, at the node that is made next, where
-  /// it may not hold. `message` is asked for the text only then; {0} and {1} in it are the two sizes.
+  /// Throws where the relation between the sizes holds in no run; records a check where it may not hold: at the node
+  /// that is made next, or alone. `message` is asked for the text only then; {0} and {1} in it are the two sizes.
   template <class Message>
   void require(const Dim& left, const Dim& right, const Message& message, std::initializer_list<Operand> operands,
                ErrorCode code = ErrorCode::shape_mismatch, DimCheck::Relation relation = DimCheck::Relation::equal) {

@@ -298,6 +298,38 @@ TEST(Case, D6TheVerifierLooksIntoBodies) {
   }
 }
 
+// D7: where one result took over an operand, nothing said that its other operands are read, and an earlier step wrote
+// over them.
+TEST(Case, D7TheOtherOperandOfAResultInPlaceIsRead) {
+  const Planned p(program("a: f64[n] temporary, b: f64[n] temporary, c: f64[n] temporary, r: f64[n] temporary",
+                          unary("k0", "x", "exp", "a") + unary("k1", "x", "sin", "b") + binary("k2", "b", "x", "c") +
+                              binary("k3", "a", "b", "r") + sum("k4", "c", "s") + sum("k5", "r", "t")));
+  EXPECT_EQ(p.where("r"), "in place of a");
+  EXPECT_FALSE(p.share("b", "c"));
+  EXPECT_THAT(p.problems(kSomeSizes), IsEmpty());
+}
+
+// D8: a planner wrote into what the next one was given, which then began above it.
+TEST(Case, D8PlannersShareNoState) {
+  const Planned p(in_place_beside_a_third());
+  const std::vector<int64_t> sizes = {8};
+  const std::vector<Planner> planners = {Planner::naive, Planner::greedy, Planner::search, Planner::max};
+  // Planned in between: what a planner keeps from one plan to the next must not matter either.
+  std::vector<Storage> other;
+  for (int32_t i = 0; i < 40; ++i) other.push_back({.live = {i, i + 3 + i % 5}, .size_bytes = 24 * (i % 7 + 1)});
+  const std::vector<Storage> given = storages_of_segment(p.plan.sharing, 0, sizes);
+  std::vector<std::vector<int64_t>> alone;
+  for (Planner planner : planners) alone.push_back(plan(planner, given).offset_bytes);
+  for (Planner first : planners) {
+    for (std::size_t second = 0; second < planners.size(); ++second) {
+      const std::vector<Storage> storages = given;
+      plan(first, storages);
+      plan(first, other);
+      EXPECT_EQ(plan(planners[second], storages).offset_bytes, alone[second]);
+    }
+  }
+}
+
 // Whatever planner gives the offsets, sharing is decided before it and proved after it.
 TEST(Case, InPlaceUnderACustomPlanner) {
   const Planned p(in_place_beside_a_third());

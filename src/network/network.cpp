@@ -46,12 +46,18 @@ void name_weights(Graph& graph) {
   }
 }
 
+rewrite::BoundPart split(const Graph& graph) {
+  PassContext context;
+  rewrite::BoundPart part = rewrite::split_bound_part(rewrite::drop_dead_values(graph, context));
+  name_weights(part.call);
+  return part;
+}
+
 }  // namespace
 
 onnx::Network prepare(const onnx::Model& model, const onnx::ImportOptions& options) {
-  onnx::Network network = onnx::import_model(model, options);
-  PassContext context;
-  rewrite::BoundPart part = rewrite::split_bound_part(rewrite::drop_dead_values(network.graph, context));
+  const onnx::Network network = onnx::import_model(model, options);
+  rewrite::BoundPart part = split(network.graph);
   std::vector<Tensor> made;
   for (Array& array : computed(part, network.weights)) made.push_back(tensor_of(std::move(array)));
   onnx::Network out{std::move(part.call), {}};
@@ -59,8 +65,11 @@ onnx::Network prepare(const onnx::Model& model, const onnx::ImportOptions& optio
     out.weights.push_back(weight < 0 ? std::move(made[static_cast<std::size_t>(~weight)])
                                      : network.weights[static_cast<std::size_t>(weight)]);
   }
-  name_weights(out.graph);
   return out;
+}
+
+Graph prepared_graph(const onnx::Model& model, const onnx::ImportOptions& options) {
+  return split(onnx::import_model(model, options).graph).call;
 }
 
 }  // namespace inlay::network

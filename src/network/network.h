@@ -10,4 +10,7 @@ namespace inlay::network {
 /// Errors: those of import_model, and of a computation that fails.
 onnx::Network prepare(const onnx::Model& model, const onnx::ImportOptions& options = {});
 
+/// The graph alone: of the weights only what decides how it looks is read.
+Graph prepared_graph(const onnx::Model& model, const onnx::ImportOptions& options = {});
+
 }  // namespace inlay::network

@@ -23,6 +23,7 @@ OnnxNetwork read_onnx(const std::filesystem::path& path, const OnnxOptions& inpu
   onnx::ImportOptions options;
   options.sizes = inputs.sizes;
   options.donated = inputs.donated;
+  options.stores_windows = inputs.stores_windows;
   for (const auto& [name, array] : inputs.fixed) options.fixed[name] = tensor_of(name, array);
   auto network = std::make_shared<onnx::Network>(network::prepare(onnx::read_model(path.string()), options));
   OnnxNetwork out{std::move(network->graph), {}, network};

@@ -64,7 +64,8 @@ class Call : public NodeAttributes {
 
   /// An element of the dtype, 0-d.
   ValueId literal(DType dtype, double value) { return b.literal(Literal::of(dtype, value)); }
-  ValueId scalar(ScalarOp op, std::vector<ValueId> operands) { return b.scalar(op, std::move(operands)); }
+  /// A size that is 1 at most, as that of x[:1], stretches as a 1 does.
+  ValueId scalar(ScalarOp op, std::vector<ValueId> operands);
   /// x op c.
   ValueId with(ScalarOp op, ValueId x, double c) { return b.scalar(op, {x, literal(b.type(x).dtype, c)}); }
 

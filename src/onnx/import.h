@@ -25,6 +25,9 @@ struct ImportOptions {
   std::map<std::string, int64_t> sizes;
   /// Inputs whose bytes a call may overwrite: states, which a result takes over in place.
   std::set<std::string> donated;
+  /// Do convolutions write their windows as a matrix, for one product? Else they are sums that read them where they
+  /// lie: less memory, and no BLAS.
+  bool stores_windows = true;
 };
 
 /// The ranks, the axes or the branches of a network hang on what these inputs hold, or on these sizes: they are to be

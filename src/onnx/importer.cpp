@@ -39,18 +39,6 @@ int64_t count_nodes(std::span<const Node> nodes) {
   return count;
 }
 
-std::vector<Literal> literals_of(const Tensor& tensor, DType dtype) {
-  std::vector<Literal> out;
-  const auto size = static_cast<std::size_t>(size_bytes(dtype));
-  for (std::size_t i = 0; i + size <= tensor.data.bytes.size(); i += size) {
-    alignas(16) std::byte element[16];
-    std::copy_n(tensor.data.bytes.data() + i, size, element);
-    if (dtype == DType::boolean) element[0] = element[0] != std::byte{0} ? std::byte{1} : std::byte{0};
-    out.push_back(Literal::load(dtype, element));
-  }
-  return out;
-}
-
 /// Weights lie in the file where it has them, and code reads elements at multiples of their size, and bools that are 0
 /// or 1.
 Tensor aligned(const Tensor& tensor, DType dtype) {
@@ -198,7 +186,11 @@ Importer::Importer(const Model& model, const ImportOptions& options)
       builder_(model.graph.name.empty() ? "main" : identifier(model.graph.name)),
       root_(builder_, nullptr),
       scope_(root_, nullptr) {
-  for (const Function& function : model.functions) functions_[{function.domain, function.name}] = &function;
+  for (const Function& function : model.functions) {
+    if (functions_.emplace(FunctionName(function.domain, function.name, function.overload), &function).second) continue;
+    throw error(ErrorCode::invalid_file,
+                str("two functions of it are called `", full_name(function.domain, function.name), "`"));
+  }
   int64_t count = count_nodes(model.graph.nodes);
   for (const Function& function : model.functions) count += count_nodes(function.nodes);
   nodes_left_ = 64 * count + 10000;
@@ -226,7 +218,7 @@ Importer::Opsets Importer::opsets_of(std::span<const OpsetVersion> versions, con
 }
 
 const Function* Importer::function_of(const Node& node) const {
-  const auto found = functions_.find({node.domain, node.op});
+  const auto found = functions_.find(FunctionName(node.domain, node.op, node.overload));
   return found == functions_.end() ? nullptr : found->second;
 }
 
@@ -270,10 +262,18 @@ void Importer::require_known_ops() {
   throw error(ErrorCode::unsupported, str("inlay does not have ", counted(missing.size(), "op"), " of it: ", list));
 }
 
+/// A name for a size of the network: that of another one with a number behind it, where their letters are the same.
+std::string Importer::name_in_graph(const std::string& size) {
+  const std::string wanted = identifier(size);
+  std::string free = wanted;
+  while (!size_names_.emplace(free, 1).second) free = str(wanted, "_", ++size_names_[wanted]);
+  return free;
+}
+
 Dim Importer::symbol(const std::string& name) {
   const auto found = symbols_.find(name);
   if (found != symbols_.end()) return found->second;
-  std::string text = identifier(name);
+  const std::string text = name_in_graph(name);
   for (const std::string& known : {name, text}) {
     const auto fixed = options_.sizes.find(known);
     if (fixed == options_.sizes.end()) continue;
@@ -281,11 +281,6 @@ Dim Importer::symbol(const std::string& name) {
     fixed_sizes_.insert(known);
     return symbols_.emplace(name, fixed->second).first->second;
   }
-  const auto is_taken = [&](const std::string& candidate) {
-    const auto names = builder_.graph().symbol_names();
-    return std::ranges::find(names, candidate) != names.end();
-  };
-  while (is_taken(text)) text += "_";
   return symbols_.emplace(name, builder_.symbol(text)).first->second;
 }
 
@@ -500,9 +495,7 @@ Network import_model(const Model& model, const ImportOptions& options) { return 
 
 std::vector<KnownOp> known_ops() {
   std::vector<KnownOp> out;
-  for (const auto family : op_families()) {
-    for (const OpRow& row : family) out.push_back({std::string(row.domain), std::string(row.name), row.since});
-  }
+  for (const OpRow& row : op_rows()) out.push_back({std::string(row.domain), std::string(row.name), row.since});
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +28,7 @@ class Importer {
   Thing thing(const std::string& name, Scope& scope);
   /// The value that `name` has in `scope`, in the scope's frame. Errors: it is a sequence, or an empty optional.
   ValueId value(const std::string& name, Scope& scope);
+  bool stores_windows() const { return options_.stores_windows; }
   bool is_defined(const std::string& name, Scope& scope) const { return scope.find(name).scope != nullptr; }
 
   /// The inputs of the network, and the sizes of inputs, on which a value of `frame` hangs, by name.
@@ -36,6 +38,7 @@ class Importer {
   Origins origins_of(ValueId v, const Frame& frame) const;
 
  private:
+  using FunctionName = std::tuple<std::string_view, std::string_view, std::string_view>;  // domain, name, overload
   using Opsets = std::map<std::string, int64_t, std::less<>>;
 
   class Deeper;
@@ -49,6 +52,7 @@ class Importer {
   void require_own_names(const Graph& graph) const;
   void inputs();
   void input(const Declared& declared);
+  std::string name_in_graph(const std::string& size);
   Dim symbol(const std::string& name);
   void nodes(std::span<const Node> nodes, Scope& scope);
   void node(const Node& node, Scope& scope);
@@ -61,8 +65,9 @@ class Importer {
   Frame root_;
   Scope scope_;
   Opsets opsets_;
-  std::map<std::pair<std::string, std::string>, const Function*> functions_;  // by domain and name
-  std::map<std::string, Dim> symbols_;
+  std::map<FunctionName, const Function*> functions_;
+  std::unordered_map<std::string, Dim> symbols_;                   // by the network's names
+  std::unordered_map<std::string, int> size_names_;                // of the graph's, how many wanted it
   std::set<std::string> fixed_sizes_;                              // of the options, those that an input has
   std::unordered_map<const Tensor*, ValueId> constants_;           // of the root
   std::vector<std::unique_ptr<const std::vector<Node>>> inlined_;  // of functions: what scopes point into

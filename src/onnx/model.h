@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/dtype.h"
+#include "ops/literal.h"
 
 namespace inlay::onnx {
 
@@ -68,7 +68,7 @@ struct Attribute {
 };
 
 struct Node {
-  std::string name, op, domain;              // the domain of ONNX's own ops is empty
+  std::string name, op, domain, overload;    // the domain of ONNX's own ops is empty
   std::vector<std::string> inputs, outputs;  // an empty one is left out
   std::vector<Attribute> attributes;
 };
@@ -125,6 +125,8 @@ std::optional<DType> dtype_of_type(int64_t type);
 int64_t type_of_dtype(DType dtype);
 /// "float8e4m3fn": its name in ONNX.
 std::string type_name(int64_t type);
+/// The elements of a tensor, whose type is that of the dtype. A bool is any byte that is not 0.
+std::vector<Literal> literals_of(const Tensor& tensor, DType dtype);
 
 /// Reads a file; its tensors lie in it, and in the files beside it that it names.
 ///

@@ -36,8 +36,9 @@ std::span<const OpRow> sort_ops();
 std::span<const OpRow> transposed_ops();
 std::span<const OpRow> window_ops();
 
-/// Null: inlay has no such op.
+/// All rows, by name, domain and version.
+std::span<const OpRow> op_rows();
+/// The newest row that `version` of the operator set has; null: inlay has no such op.
 const OpRow* find_op(std::string_view domain, std::string_view name, int64_t version);
-std::span<const std::span<const OpRow>> op_families();
 
 }  // namespace inlay::onnx

@@ -156,10 +156,15 @@ void softsign(Call& c) { c.out(c.scalar(Op::div_, {c.in(0), c.with(Op::add_, c.s
 
 void mish(Call& c) { c.out(c.scalar(Op::mul_, {c.in(0), c.scalar(Op::tanh_, {c.scalar(Op::softplus_, {c.in(0)})})})); }
 
-void swish(Call& c) {
-  const ValueId scaled = c.with(Op::mul_, c.in(0), c.number("alpha", 1));
-  c.out(c.scalar(Op::mul_, {c.in(0), c.scalar(Op::sigmoid_, {scaled})}));
+ValueId swish_of(Call& c, ValueId x) {
+  const ValueId scaled = c.with(Op::mul_, x, c.number("alpha", 1));
+  return c.scalar(Op::mul_, {x, c.scalar(Op::sigmoid_, {scaled})});
 }
+
+void swish(Call& c) { c.out(swish_of(c, c.in(0))); }
+
+/// The first input is the gate.
+void swiglu(Call& c) { c.out(c.scalar(Op::mul_, {swish_of(c, c.in(0)), c.in(1)})); }
 
 /// 0 within [-lambd, lambd], and nearer to it by `bias` outside.
 void shrink(Call& c) {
@@ -276,6 +281,7 @@ constexpr OpRow kOps[] = {
     {"Sqrt", scalar<Op::sqrt_>},
     {"Sub", scalar<Op::sub_>},
     {"Sum", variadic<Op::add_>},
+    {"SwiGLU", swiglu},
     {"Swish", swish},
     {"Tan", scalar<Op::tan_>},
     {"Tanh", scalar<Op::tanh_>},

@@ -222,9 +222,10 @@ std::vector<Edge> edges(Call& c, std::size_t input, std::string_view name) {
   return out;
 }
 
+constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();  // how exporters write "to the end"
+
 /// The place, which may count from the end, within [low, high].
 Dim within(Call& c, const Edge& edge, const Dim& dim, const Dim& low, const Dim& high) {
-  constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();  // how exporters write "to the end"
   const auto clamped = [&](const Dim& place) { return max(low, min(place, high)); };
   if (edge.known) {
     const Dim& place = *edge.known;
@@ -240,6 +241,18 @@ Dim within(Call& c, const Edge& edge, const Dim& dim, const Dim& low, const Dim&
   const ValueId bounded =
       c.scalar(ScalarOp::max_, {c.b.size(low), c.scalar(ScalarOp::min_, {from_start, c.b.size(high)})});
   return c.scope.frame.size_of(c.scalar(ScalarOp::sub_, {bounded, c.b.size(low)}), 0) + low;
+}
+
+/// Of x[2:3], x[-1:] and their like: how many places there are, in a form that says that it is 1 at most, and so that
+/// it stretches (Call::scalar).
+std::optional<Dim> size_of_one_place(const Edge& start, const Edge& end, const Dim& dim, int64_t step) {
+  if (step != 1 || !start.known || !end.known || !start.known->is_constant() || !end.known->is_constant()) return {};
+  const int64_t first = start.known->constant(), behind = end.known->constant();
+  if (first <= -kEnd || first >= kEnd) return {};
+  if (first >= 0) return behind == first + 1 ? std::optional(min(1, max(dim - first, 0))) : std::nullopt;
+  const bool is_last = first == -1 && behind >= kEnd;
+  if (!is_last && (behind != first + 1 || behind == 0)) return {};
+  return min(1, max(dim + (first + 1), 0));
 }
 
 void slice(Call& c) {
@@ -266,7 +279,8 @@ void slice(Call& c) {
     if (step == 0) throw c.wrong("a step of 0");
     const Dim low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
     const Dim start = within(c, starts[i], dim, low, high), end = within(c, ends[i], dim, low, high);
-    const Dim stop = step > 0 ? max(start, end) : min(start, end);
+    const std::optional<Dim> one = size_of_one_place(starts[i], ends[i], dim, step);
+    const Dim stop = one ? start + *one : step > 0 ? max(start, end) : min(start, end);
     index[static_cast<std::size_t>(axes[i])] = IndexItem::range(start, stop, step);
   }
   c.out(c.b.slice(c.in(0), std::move(index)));
@@ -321,7 +335,7 @@ void constant_of_shape(Call& c) {
   if (const Attribute* given = c.attribute("value")) {
     const auto dtype = given->tensor ? dtype_of_type(given->tensor->type) : std::nullopt;
     if (!dtype || given->tensor->num_elements() != 1) throw c.wrong("its value is not one number");
-    value = Literal::load(*dtype, given->tensor->data.bytes.data());
+    value = literals_of(*given->tensor, *dtype).front();
   }
   c.out(full(c.b, c.b.literal(value), c.sizes(0)));
 }

@@ -4,7 +4,9 @@
 #include "ir/linalg.h"
 #include "onnx/body.h"
 #include "onnx/convolution.h"
+#include "onnx/importer.h"
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 #include "onnx/windows.h"
 
 namespace inlay::onnx {
@@ -106,12 +108,26 @@ ValueId by_rows(Call& c, const Convolution& conv) {
   return move_axis(c.b, c.b.reshape(made, joined({steps, conv.batch, conv.out}, rest)), 0, 2);
 }
 
+/// The sum over the window of each place, which is read where it lies.
+ValueId by_sums(Call& c, const Convolution& conv, ValueId x) {
+  const std::size_t rank = conv.windows.size();
+  const std::vector<Dim> kernel = kernels_of(conv.windows), counts = counts_of(conv.windows);
+  const Dim groups = conv.groups, each = floor_div(conv.out, conv.groups);
+  const ValueId windows = gathered(c, by_group(c, x, conv.groups, conv.channels), conv.windows);
+  const ValueId beside = c.b.reshape(conv.weights, joined({groups, each, conv.channels}, joined(kernel, ones(rank))));
+  const ValueId of_each = c.b.reshape(windows, joined({conv.batch, groups, 1, conv.channels}, joined(kernel, counts)));
+  const ValueId terms = c.scalar(ScalarOp::mul_, {of_each, beside});
+  const ValueId sums = c.b.reduce(Fold::add, terms, axes_from(3, static_cast<int>(4 + rank)), c.type(terms).dtype);
+  return c.b.reshape(sums, joined({conv.batch, conv.out}, counts));
+}
+
 /// The windows as a matrix, and one product for each group. Of a kernel of one place it is the data as it lies.
 ValueId by_matmul(Call& c, const Convolution& conv) {
   const Dim depth = conv.channels * product(kernels_of(conv.windows)), places = product(counts_of(conv.windows));
   const bool is_data = std::ranges::all_of(conv.windows, &WindowAxis::is_place);
-  if (!is_data && is_by_rows(conv)) return by_rows(c, conv);
+  if (!is_data && c.importer.stores_windows() && is_by_rows(conv)) return by_rows(c, conv);
   const ValueId x = padded(c, conv.x, conv.windows, Literal::of(c.type(conv.x).dtype, 0));
+  if (!is_data && !c.importer.stores_windows()) return by_sums(c, conv, x);
   const ValueId windows = is_data ? x : gathered(c, x, conv.windows);
   ValueId product;
   if (conv.groups == 1) {

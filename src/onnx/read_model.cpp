@@ -56,14 +56,30 @@ class Elements {
  public:
   template <class T>
   void add(T value) {
+    copy_lying();
     const auto* from = reinterpret_cast<const std::byte*>(&value);
     bytes_.insert(bytes_.end(), from, from + sizeof(T));
   }
-  bool empty() const { return bytes_.empty(); }
-  Bytes take() && { return kept(std::move(bytes_)); }
+  /// Numbers that the file has as the tensor has them: they stay in it where they are all.
+  void add_lying(Bytes numbers) {
+    copy_lying();
+    if (bytes_.empty()) {
+      lying_ = std::move(numbers);
+    } else {
+      bytes_.insert(bytes_.end(), numbers.bytes.begin(), numbers.bytes.end());
+    }
+  }
+  Bytes take() && { return lying_.bytes.empty() ? kept(std::move(bytes_)) : std::move(lying_); }
 
  private:
-  std::vector<std::byte> bytes_;
+  void copy_lying() {
+    if (lying_.bytes.empty()) return;
+    bytes_.assign(lying_.bytes.begin(), lying_.bytes.end());
+    lying_ = {};
+  }
+
+  Bytes lying_;
+  std::vector<std::byte> bytes_;  // where nothing lies
 };
 
 /// Where the elements of a tensor lie when they are not in the model.
@@ -178,6 +194,7 @@ class Reader {
         case bytes(4): out.op = text(m); break;
         case bytes(5): out.attributes.push_back(attribute(m.get_message(), depth)); break;
         case bytes(7): out.domain = domain(text(m)); break;
+        case bytes(8): out.overload = text(m); break;
         default: m.skip();
       }
     }
@@ -228,11 +245,7 @@ class Reader {
         case bytes(1): each(m, &pbf_reader::get_packed_int64, [&](int64_t d) { out.dims.push_back(d); }); break;
         case varint(2): out.type = m.get_int32(); break;
         case bytes(8): out.name = text(m); break;
-        case bytes(9): {
-          const auto view = m.get_view();
-          raw = Bytes{file_.owner, {reinterpret_cast<const std::byte*>(view.data()), view.size()}};
-          break;
-        }
+        case bytes(9): raw = lying(m); break;
         case bytes(13): entry(m.get_message(), external); break;
         case varint(14): external.is_external = m.get_int32() == 1; break;
         default: m.skip();
@@ -245,6 +258,12 @@ class Reader {
     }
     check_size(out);
     return out;
+  }
+
+  /// The bytes of a field, in the file.
+  Bytes lying(pbf_reader& m) const {
+    const auto view = m.get_view();
+    return {file_.owner, {reinterpret_cast<const std::byte*>(view.data()), view.size()}};
   }
 
   /// A pair of strings: where a tensor lies outside of the model.
@@ -327,13 +346,13 @@ class Reader {
     while (m.next()) {
       switch (m.tag_and_type()) {
         case fixed32(4): add(m.get_float()); break;
-        case bytes(4): each(m, &pbf_reader::get_packed_float, add); break;
+        case bytes(4): out.add_lying(lying(m)); break;
         case varint(5): add_int32(m.get_int32()); break;
         case bytes(5): each(m, &pbf_reader::get_packed_int32, add_int32); break;
         case varint(7): add(m.get_int64()); break;
         case bytes(7): each(m, &pbf_reader::get_packed_int64, add); break;
         case fixed64(10): add(m.get_double()); break;
-        case bytes(10): each(m, &pbf_reader::get_packed_double, add); break;
+        case bytes(10): out.add_lying(lying(m)); break;
         case varint(11): add_uint64(m.get_uint64()); break;
         case bytes(11): each(m, &pbf_reader::get_packed_uint64, add_uint64); break;
         default: m.skip();

@@ -69,6 +69,18 @@ Bytes kept(std::vector<std::byte> bytes) {
   return {owner, {owner->data(), owner->size()}};
 }
 
+std::vector<Literal> literals_of(const Tensor& tensor, DType dtype) {
+  std::vector<Literal> out;
+  const auto size = static_cast<std::size_t>(size_bytes(dtype));
+  for (std::size_t i = 0; i + size <= tensor.data.bytes.size(); i += size) {
+    alignas(16) std::byte element[16];
+    std::copy_n(tensor.data.bytes.data() + i, size, element);
+    if (dtype == DType::boolean) element[0] = element[0] != std::byte{0} ? std::byte{1} : std::byte{0};
+    out.push_back(Literal::load(dtype, element));
+  }
+  return out;
+}
+
 int64_t Tensor::num_elements() const {
   if (std::ranges::find(dims, 0) != dims.end()) return 0;
   int64_t product = 1;

@@ -3,15 +3,11 @@
 #include <algorithm>
 
 #include "ir/region.h"
+#include "ir/traits.h"
 #include "rewrite/rewriter.h"
 
 namespace inlay::rewrite {
 namespace {
-
-bool is_view(Op op) {
-  return op == Op::broadcast || op == Op::reshape || op == Op::transpose || op == Op::flip || op == Op::diagonal ||
-         op == Op::slice;
-}
 
 class Split {
  public:

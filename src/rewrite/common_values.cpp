@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/checks.h"
 #include "ir/hash.h"
 #include "ir/region.h"
 #include "rewrite/commutative.h"
@@ -58,16 +59,11 @@ bool same_expression(const Node& a, const TensorType& a_type, const Node& b, con
 /// checks.
 IdMap<NodeId, NodeId> last_binders(const Graph& graph) {
   IdMap<NodeId, NodeId> out(graph.nodes.size());
-  const auto note = [&](NodeId at, const Dim& size) {
-    for (SymbolId symbol : size.symbols()) {
-      const NodeId binder = graph.binder_of(symbol);
-      if (binder.valid() && (!out[at].valid() || out[at].index < binder.index)) out[at] = binder;
-    }
-  };
   for (const DimCheck& check : graph.checks) {
     if (!check.node.valid()) continue;
-    note(check.node, check.left);
-    note(check.node, check.right);
+    const NodeId binder = binder_of(graph, check);
+    NodeId& last = out[check.node];
+    if (binder.valid() && (!last.valid() || last.index < binder.index)) last = binder;
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/checks.h"
 #include "ir/region.h"
 #include "ir/traits.h"
 
@@ -9,13 +10,10 @@ namespace inlay::rewrite {
 
 std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context) {
   if (graph.is_body) return std::nullopt;  // its sizes belong to the enclosing graph
-  const auto is_known_at_entry = [&](const Dim& dim) {
-    return std::ranges::none_of(dim.symbols(), [&](SymbolId s) { return graph.binder_of(s).valid(); });
-  };
   std::vector<std::pair<Dim, Dim>> equal;
   for (const DimCheck& check : graph.checks) {
-    if (check.relation != DimCheck::Relation::equal) continue;
-    if (is_known_at_entry(check.left) && is_known_at_entry(check.right)) equal.emplace_back(check.left, check.right);
+    if (check.relation != DimCheck::Relation::equal || binder_of(graph, check).valid()) continue;
+    equal.emplace_back(check.left, check.right);
   }
   const IdMap<SymbolId, Dim> replacement = first_of_equal_sizes(graph.symbols.size(), equal);
   bool any = false;

@@ -8,7 +8,7 @@
 namespace inlay::rewrite {
 namespace {
 
-/// Does the earlier check cover this one: is it at the entry, or at the same node? (Another node may be removed by the
+/// Does the earlier check cover this one: does it stand alone, or at the same node? (Another node may be removed by the
 /// next pass, with its check.)
 bool covers(const DimCheck& earlier, const DimCheck& check) {
   if (earlier.node.valid() && earlier.node != check.node) return false;
@@ -209,6 +209,7 @@ std::vector<DimCheck> Rewriter::merged_checks(std::vector<DimCheck> built) const
   all.insert(all.end(), std::make_move_iterator(built.begin()), std::make_move_iterator(built.end()));
   std::vector<std::pair<int64_t, std::size_t>> order;
   for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].node == end) all[i].node = NodeId();  // no node follows that could carry it
     order.emplace_back(all[i].node.valid() ? static_cast<int64_t>(all[i].node.index) : -1, i);
   }
   std::ranges::sort(order);
@@ -217,7 +218,6 @@ std::vector<DimCheck> Rewriter::merged_checks(std::vector<DimCheck> built) const
   for (const auto& [place, i] : order) {
     DimCheck& check = all[i];
     if (std::ranges::any_of(out, [&](const DimCheck& earlier) { return covers(earlier, check); })) continue;
-    INLAY_CHECK(check.node != end, "nothing is left to carry the check of ", check.message);
     out.push_back(std::move(check));
   }
   return out;

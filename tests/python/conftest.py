@@ -1,10 +1,14 @@
 """Fixtures: the same graph compiled by inlay and by PyTensor's own Python mode, and the difference."""
 
 import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 # The user's cache is neither filled nor read. With a folder in INLAY_TEST_CACHE a second run takes its functions from there.
 os.environ["INLAY_CACHE"] = os.environ.get("INLAY_TEST_CACHE", "0")
+
+# What a shell runs in the background ignores Ctrl-C, and so do its children: tests send it to theirs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import inlay.pytensor
 import numpy as np

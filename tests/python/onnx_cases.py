@@ -49,9 +49,9 @@ class Refused(Exception):
     """inlay does not read this network, and says why."""
 
 
-def compiled(case, given, **choices):
-    """The function, and the names of the inputs that had to be fixed for it."""
-    fixed = {}
+def compiled(case, given, fixed=None, **choices):
+    """The function, and what is fixed of it: `fixed`, and the inputs and sizes that had to be."""
+    fixed = dict(fixed or {})
     while True:
         try:
             return inlay.onnx.compile(case.model, fixed=fixed, **choices), fixed

@@ -46,18 +46,29 @@ def network(op, inputs, outputs="y", opset=18, constants=None, domain="", **attr
     return model([made], inputs, None, constants, opset, domain)
 
 
+def field(number, content):
+    """Bytes of a message's field that are bytes or a message: what the package `onnx` does not write."""
+    length, size = len(content), b""
+    while length > 127:
+        size, length = size + bytes([length & 127 | 128]), length >> 7
+    tag = number << 3 | 2
+    tag = bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])
+    return tag + size + bytes([length]) + content
+
+
 def results_of(fn, call):
     """`call`: arguments, in their order or by name."""
     found = fn(**call) if isinstance(call, dict) else fn(*call)
     return found if isinstance(found, tuple) else (found,)
 
 
-def agrees(network, *calls, rtol=1e-5, atol=1e-6):
-    """Compiles once, compares each call with onnxruntime, and returns the function."""
+def agrees(network, *calls, rtol=1e-5, atol=1e-6, **choices):
+    """Compiles once, with the choices, compares each call with onnxruntime, and returns the function."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
+    options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(network.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    fn = inlay.onnx.compile(network)
+    fn = inlay.onnx.compile(network, **choices)
     names = [i.name for i in session.get_inputs()]
     for call in calls:
         arguments = call if isinstance(call, dict) else dict(zip(names, map(np.asarray, call), strict=True))

@@ -16,7 +16,7 @@ def rows():
 
 TESTS = {
     f"{suite}.{name}"
-    for file in (ROOT / "src" / "memory").glob("*_test.cpp")
+    for file in (ROOT / "src").rglob("*_test.cpp")
     for suite, name in re.findall(r"^TEST\((\w+), (\w+)\)", file.read_text(), re.MULTILINE)
 }
 

@@ -19,17 +19,22 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import devices  # noqa: E402
 
-COMPILERS = [name for name in ("cc", "clang-19", "arm-none-eabi-gcc") if shutil.which(name)]
+COMPILERS = [name for name in ("cc", "clang-19", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc") if shutil.which(name)]
 INCLUDES = {"#include <stdbool.h>", "#include <stddef.h>", "#include <stdint.h>"}
 SOURCES = [
     *devices.PROGRAMS,
     *(pytest.param(name, marks=pytest.mark.skipif(not find_spec("onnx"), reason="onnx is not installed")) for name in devices.NETWORKS),
 ]
-needs_gcc = pytest.mark.skipif(not shutil.which(devices.GCC), reason="there is no arm-none-eabi-gcc")
-needs_boards = pytest.mark.skipif(
-    not (shutil.which(devices.GCC) and shutil.which("qemu-system-arm")),
-    reason="there is no arm-none-eabi-gcc, or no qemu-system-arm",
-)
+
+
+def parametrized(boards):
+    """A test for each of the boards that there are."""
+    marks = {board: pytest.mark.skipif(bool(board.missing()), reason=f"there is no {' and no '.join(board.missing())}") for board in boards}
+    return pytest.mark.parametrize("board", [pytest.param(board, marks=marks[board], id=board.cpu) for board in boards])
+
+
+on_boards = parametrized(devices.BOARDS)
+on_boards_with_floats = parametrized([devices.M33, devices.RV32F])
 has_fma = "fma" in Path("/proc/cpuinfo").read_text().split() if Path("/proc/cpuinfo").exists() else False
 
 
@@ -133,18 +138,17 @@ int main(void) {{
     assert devices.run(tmp_path / "main") == f"0 {sum(i % 7 for i in range(n))}.0\n"
 
 
-@needs_gcc
+@on_boards_with_floats
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_program_of_floats_calls_nothing_of_doubles(name, tmp_path):
+def test_a_program_of_floats_calls_nothing_of_doubles(name, board, tmp_path):
     devices.export(name, tmp_path)
-    path = devices.compile_for(devices.M33, name, tmp_path)
-    assert devices.undefined(path) <= {"memset", "memcpy"}
-    compile_strictly(devices.GCC, tmp_path / f"{name}.c", *devices.M33.flags, "-fno-math-errno", "-Wdouble-promotion")
-    assert devices.sizes(path)["data"] == 0
+    path = devices.compile_for(board, name, tmp_path)
+    assert devices.undefined(board, path) <= {"memset", "memcpy"}
+    compile_strictly(board.tool("gcc"), tmp_path / f"{name}.c", *board.flags, "-fno-math-errno", "-Wdouble-promotion")
+    assert devices.sizes(board, path)["data"] == 0
 
 
-@needs_boards
-@pytest.mark.parametrize("board", [devices.M33, devices.M3], ids=lambda board: board.cpu)
+@on_boards
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_board_computes_the_same_bits_as_a_host(name, board, tmp_path):
     devices.export(name, tmp_path)
@@ -160,8 +164,13 @@ def test_a_board_computes_the_same_bits_as_a_host(name, board, tmp_path):
     assert min(instructions) > 100
     optimized = devices.compile_for(board, name, tmp_path)
     assert 0 < max(stack) <= devices.stack_of(optimized, name) + 64  # and what of libgcc there is
-    linked = devices.run("arm-none-eabi-nm", program)
-    assert not re.search(r"malloc|_sbrk|printf|_impure|__libc_init|frame_dummy|_init\b", linked)
+    require_no_library(board, program)
+
+
+def require_no_library(board, program):
+    """Beside libm."""
+    linked = devices.run(board.tool("nm"), program)
+    assert not re.search(r"malloc|_sbrk|printf|_impure|__libc_init|frame_dummy|_init\b|\berrno\b", linked)
     assert "(malloc" not in Path(f"{program}.map").read_text()
 
 
@@ -227,11 +236,11 @@ def test_it_computes_the_same_bits_as_webassembly(name, tmp_path):
     assert [line.split() for line in printed.splitlines()] == devices.on_host(devices.M3, name, tmp_path)
 
 
-@needs_gcc
+@on_boards_with_floats
 @pytest.mark.parametrize("name", SOURCES[len(devices.PROGRAMS) :])
-def test_a_network_is_small(name, tmp_path):
+def test_a_network_is_small(name, board, tmp_path):
     devices.export(name, tmp_path)
-    assert devices.sizes(devices.compile_for(devices.M33, name, tmp_path))["text"] <= 5 * 1024
+    assert devices.sizes(board, devices.compile_for(board, name, tmp_path))["text"] <= 5 * 1024
 
 
 def check_radon(printed):
@@ -245,10 +254,10 @@ def check_radon(printed):
         np.testing.assert_allclose(devices.numbers(printed[2 * run + 1 : 2 * run + 2]), gradient, rtol=1e-5, atol=1e-5 * abs(gradient).max())  # fmt: skip
 
 
-@needs_gcc
-def test_radon_is_small(tmp_path):
+@on_boards_with_floats
+def test_radon_is_small(board, tmp_path):
     assert devices.export("radon", tmp_path) == devices.lower_bound("radon", tmp_path)
-    assert devices.sizes(devices.compile_for(devices.M33, "radon", tmp_path))["text"] <= 2048
+    assert devices.sizes(board, devices.compile_for(board, "radon", tmp_path))["text"] <= 2048
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -256,14 +265,16 @@ def test_the_arena_is_the_proved_bound(name, tmp_path):
     assert devices.export(name, tmp_path) == devices.lower_bound(name, tmp_path)
 
 
-@needs_boards
 @pytest.mark.parametrize("name", devices.TABLES)
 def test_the_table_of_the_page_is_what_is_measured(name):
-    version = devices.run(devices.GCC, "-dumpversion").strip()
-    if not version.startswith("12.2"):
-        pytest.skip(f"the table is of gcc 12.2, and this is {version}")
+    missing = {program for board in devices.BOARDS for program in board.missing()}
+    if missing:
+        pytest.skip(f"there is no {' and no '.join(sorted(missing))}")
+    versions = [devices.run(board.tool("gcc"), "-dumpversion").strip() for board in devices.BOARDS]
+    if not all(version.startswith("12.2") for version in versions):
+        pytest.skip(f"the table is of gcc 12.2, and these are {', '.join(versions)}")
     table = devices.TABLES[name]
-    if name == "networks":
+    if table.page == devices.NETWORK_PAGE:
         pytest.importorskip("onnx")
     assert table.in_page(table.made()) == table.page.read_text()
 

@@ -3,7 +3,8 @@
 Blocks of one file run in their order, in one empty folder that has `.venv/bin`, and Python blocks in one namespace:
 
     python      runs; a block that begins with >>> is a session whose results are compared; `python executorch` runs in
-                tests/executorch, and `python jax`, `python bridgestan`, ... where that package is installed
+                tests/executorch, and `python jax`, `python bridgestan`, ... where that package is installed, `python a+b`
+                where both are
     inlay       is read and checked by `inlay opt`; the word after `inlay` is the file that later blocks find it in
     c           is the file that it names, for the console blocks that follow, and for reading only where it names none
     console     lines that begin with `$ ` run in bash, and what they print is compared where the block shows it; where it
@@ -168,7 +169,7 @@ def can_run(needed):
     """Is what a block of Python needs here? JAX also wants that inlay was built with its header."""
     if needed == "jax":
         return all(map(find_spec, ["jax", "numpyro"])) and bool(_inlay.xla_handlers())
-    return needed != "executorch" and (not needed or find_spec(needed) is not None)
+    return needed != "executorch" and all(map(find_spec, filter(None, needed.split("+"))))
 
 
 @pytest.mark.filterwarnings("ignore")  # few draws: PyMC says so

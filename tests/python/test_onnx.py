@@ -106,7 +106,7 @@ def test_the_command_line(tmp_path):
     wrong = inlay_tool("run", "net.onnx", "scale=x.npy")
     assert wrong.returncode == 1 and "no parameter %scale" in wrong.stderr
     (tmp_path / "p.inlay").write_text("graph @main(%x: f64) { return %x }")
-    assert "--fixed and --donated are for inputs of networks" in inlay_tool("explain", "--fixed", "x=1", "p.inlay").stderr
+    assert "--fixed, --donated and --no-windows are for networks" in inlay_tool("explain", "--fixed", "x=1", "p.inlay").stderr
 
 
 def reducing(keep=1):

@@ -10,6 +10,7 @@ import pytest
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 from onnx import helper, numpy_helper  # noqa: E402
+from onnx_nodes import field  # noqa: E402
 
 TYPES = {"f32": onnx.TensorProto.FLOAT, "i64": onnx.TensorProto.INT64, "i32": onnx.TensorProto.INT32,
          "bool": onnx.TensorProto.BOOL}  # fmt: skip
@@ -378,6 +379,18 @@ def test_what_a_function_has_of_its_own():
     refused(model([own("Captures")], [*X, "w: f32[3]"], functions=[captures]), "nothing computes `w`", ValueError)
 
 
+def test_functions_of_one_name():
+    first = function("Same", "x", "y", [node("Neg", "x")])
+    second = function("Same", "x", "y", [node("Abs", "x")])
+    refused(model([own("Same")], X, functions=[first, second]), "two functions of it are called `own.Same`", ValueError)
+    second.overload, calls = "positive", [own("Same", "x", "a"), own("Same", "a", "y")]
+    calls[1].overload = "positive"
+    x = f32(4, 3)
+    np.testing.assert_array_equal(inlay.onnx.compile(model(calls, X, functions=[first, second]))(x), np.abs(x))
+    calls[1].overload = "other"
+    refused(model(calls, X, functions=[first, second]), "does not have 1 op of it: own.Same")
+
+
 def test_functions_without_end_are_refused():
     itself = function("Self", "x", "y", [own("Self")])
     refused(model([own("Self")], X, functions=[itself]), "within each other more than 64 deep")
@@ -389,15 +402,6 @@ def test_functions_without_end_are_refused():
 
 
 # --- Depth
-
-
-def field(number, content):
-    length, size = len(content), b""
-    while length > 127:
-        size, length = size + bytes([length & 127 | 128]), length >> 7
-    tag = number << 3 | 2
-    tag = bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])
-    return tag + size + bytes([length]) + content
 
 
 def nested(depth):

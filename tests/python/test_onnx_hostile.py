@@ -9,7 +9,7 @@ from inlay.errors import InlayError
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
-from onnx_nodes import model, node  # noqa: E402
+from onnx_nodes import f32, field, model, node  # noqa: E402
 
 HUGE = 2**62
 
@@ -131,3 +131,21 @@ def test_text_that_is_no_utf8():
     assert r"`\xff` is no padding_mode" in refusal(
         model([node("GridSample", "x,g", padding_mode=b"\xff")], ["x: f32[1, 1, 4, 4]", "g: f32[1, 2, 2, 2]"])
     )
+
+
+def test_a_bool_of_another_byte():
+    shape = node("ConstantOfShape", "s", value=onnx.TensorProto(data_type=onnx.TensorProto.BOOL, dims=[1], raw_data=b"\x02"))
+    fn = inlay.onnx.compile(model([shape], ["s: i64[1]"]))
+    np.testing.assert_array_equal(fn(np.array([40])).view("u1"), np.ones(40, "u1"))
+
+
+@pytest.mark.parametrize("pieces", [[40], [15, 25], [1] * 40, []])
+def test_numbers_in_fields_of_any_number(pieces):
+    numbers = f32(40)
+    graph = model([node("Add", "x,w")], ["x: f32[40]"]).graph.SerializeToString()
+    ends = np.cumsum([0, *pieces])
+    fields = [field(4, numbers[a:b].tobytes()) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    rest = b"".join(b"\x25" + x.tobytes() for x in numbers[ends[-1] :])  # one by one
+    weight = field(8, b"w") + b"\x08\x28\x10\x01" + b"".join(fields) + rest
+    fn = inlay.onnx.compile(b"\x08\x09" + field(7, graph + field(5, weight)) + field(8, b"\x10\x15"))
+    np.testing.assert_array_equal(fn(np.zeros(40, "f4")), numbers)

@@ -38,6 +38,20 @@ def test_squeeze_of_axes_that_are_not_named():
     agrees(model(first, ["x: f32[n]"], constants={"zero": vector(0), "one": vector(1)}), (f32(4),), (f32(1),))
 
 
+@pytest.mark.parametrize("start, end", [(0, 1), (2, 3), (-1, 2**31), (-2, -1)])
+def test_one_place_of_an_axis_stretches(start, end):
+    """As the first token of a sequence does beside all of them."""
+    nodes = [node("Slice", "x,start,end,axis", "one"), node("Less", "one,x", "less"), node("Where", "less,one,x")]
+    constants = {"start": vector(start), "end": vector(end), "axis": vector(1)}
+    network = model(nodes, ["x: f32[b, n, 3]"], constants=constants)
+    fn = agrees(network, (f32(2, 4, 3),), (f32(1, 3, 3),), (f32(2, 7, 3),))
+    assert len(inlay.explain(fn).kernels) == 1
+    assert fn(f32(2, 0, 3)).shape == (2, 0, 3)
+    if start == 2:
+        with pytest.raises(ShapeMismatch, match="dim 1 is 0, not 1"):
+            fn(f32(2, 2, 3))
+
+
 def test_split_into_parts_of_which_the_last_is_smaller():
     network = model([node("Split", "x", "y,z,w", num_outputs=3)], ["x: f32[n]"], num_outputs=3, opset=18)
     agrees(network, *[(f32(n),) for n in (0, 4, 5, 6, 7)])
@@ -59,3 +73,11 @@ def test_remainders_of_the_least_integer(dtype):
     name = {np.int8: "i8", np.int32: "i32", np.int64: "i64"}[dtype]
     fn = inlay.onnx.compile(model([node("Mod", "x,y", "rest", fmod=1)], [f"x: {name}[n]", f"y: {name}[n]"]))
     np.testing.assert_array_equal(fn(x, y), np.fmod(x, y))
+
+
+def test_sizes_of_names_that_are_no_identifiers():
+    network = model([node("Concat", "x,y,z", "w", axis=0)], ["x: f32[a-b]", "y: f32[a.b]", "z: f32[a_b_2]"])
+    sizes = ["f32[a_b]", "f32[a_b_2]", "f32[a_b_2_2]"]
+    assert list(inlay.onnx.compile(network).parameters.values()) == sizes
+    fixed = inlay.onnx.compile(network, fixed={"a.b": 3})
+    assert list(fixed.parameters.values()) == [sizes[0], "f32[3]", sizes[2]]

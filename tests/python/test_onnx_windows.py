@@ -5,42 +5,24 @@ import inlay.onnx
 import numpy as np
 import pytest
 
-onnx = pytest.importorskip("onnx")
-onnxruntime = pytest.importorskip("onnxruntime")
-helper = onnx.helper
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+from onnx_nodes import agrees, model, node  # noqa: E402
 
-
-def network(nodes, shape, weights=(), opset=17, outputs=("y",), dtype=onnx.TensorProto.FLOAT):
-    """Bytes of a network of one input `x`."""
-    constants = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in dict(weights).items()]
-    inputs = [helper.make_tensor_value_info("x", dtype, shape)]
-    results = [helper.make_empty_tensor_value_info(name) for name in outputs]
-    graph = helper.make_graph(nodes, "net", inputs, results, constants)
-    opsets = [helper.make_opsetid("", opset)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
-
-
-def agree(data, arrays, rtol=2e-5, atol=2e-5):
-    """The compiled network and onnxruntime give the same of each array."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    fn = inlay.onnx.compile(data)
-    for x in arrays:
-        wanted = session.run(None, {"x": x})
-        found = fn(x)
-        for got, want in zip(found if isinstance(found, tuple) else [found], wanted, strict=True):
-            assert got.dtype == want.dtype
-            np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
-    return fn
+CLOSE = {"rtol": 2e-5, "atol": 2e-5}
 
 
 def data_of(rng, *shapes):
     return [rng.standard_normal(shape, dtype=np.float32) for shape in shapes]
 
 
-SYMBOLIC = {1: ("batch", 6, "length"), 2: ("batch", 6, "height", "width"), 3: ("batch", 6, "depth", "height", "width")}
+def calls_of(rng, *shapes):
+    return [(x,) for x in data_of(rng, *shapes)]
+
+
+X = {
+    1: ["x: f32[batch, 6, length]"], 2: ["x: f32[batch, 6, height, width]"], 3: ["x: f32[batch, 6, depth, height, width]"],
+}  # fmt: skip
 SHAPES = {1: [(2, 6, 19), (1, 6, 40)], 2: [(2, 6, 13, 17), (1, 6, 24, 9)], 3: [(1, 6, 9, 8, 11), (2, 6, 12, 9, 9)]}
 
 
@@ -68,8 +50,12 @@ SHAPES = {1: [(2, 6, 19), (1, 6, 40)], 2: [(2, 6, 13, 17), (1, 6, 24, 9)], 3: [(
 def test_conv(rank, out, kernel, attributes):
     rng = np.random.default_rng(7)
     (weights,) = data_of(rng, (out, 6 // attributes.get("group", 1), *kernel))
-    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["y"], kernel_shape=kernel, **attributes)]
-    agree(network(nodes, SYMBOLIC[rank], {"w": weights, "b": np.arange(out, dtype=np.float32)}), data_of(rng, *SHAPES[rank]))
+    nodes = [node("Conv", "x,w,b", kernel_shape=kernel, **attributes)]
+    network = model(nodes, X[rank], constants={"w": weights, "b": np.arange(out, dtype=np.float32)})
+    calls = calls_of(rng, *SHAPES[rank])
+    agrees(network, *calls, **CLOSE)
+    in_place = inlay.explain(agrees(network, *calls, **CLOSE, windows=False))
+    assert len(in_place.library_calls) == (kernel == [1, 1] and "strides" not in attributes)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +81,10 @@ def test_conv(rank, out, kernel, attributes):
 def test_conv_transpose(rank, out, kernel, attributes):
     rng = np.random.default_rng(7)
     (weights,) = data_of(rng, (6, out, *kernel))
-    nodes = [helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], kernel_shape=kernel, **attributes)]
+    nodes = [node("ConvTranspose", "x,w,b", kernel_shape=kernel, **attributes)]
     bias = np.arange(out * attributes.get("group", 1), dtype=np.float32)
     shapes = [(2, 6, 19), (1, 6, 19)] if "output_shape" in attributes else SHAPES[rank]
-    agree(network(nodes, SYMBOLIC[rank], {"w": weights, "b": bias}), data_of(rng, *shapes), atol=1e-4)
+    agrees(model(nodes, X[rank], constants={"w": weights, "b": bias}), *calls_of(rng, *shapes), rtol=2e-5, atol=1e-4)
 
 
 POOLS = [
@@ -125,23 +111,23 @@ POOLS = [
 
 @pytest.mark.parametrize(("op", "attributes"), POOLS)
 def test_pool(op, attributes):
-    nodes = [helper.make_node(op, ["x"], ["y"], **attributes)]
-    agree(network(nodes, SYMBOLIC[2], opset=19), data_of(np.random.default_rng(8), *SHAPES[2]))
+    nodes = [node(op, "x", **attributes)]
+    agrees(model(nodes, X[2], opset=19), *calls_of(np.random.default_rng(8), *SHAPES[2]), **CLOSE)
 
 
 @pytest.mark.parametrize("order", [0, 1])
 def test_places_of_maxima(order):
     attributes = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "storage_order": order}
-    nodes = [helper.make_node("MaxPool", ["x"], ["y", "i"], **attributes)]
-    agree(network(nodes, SYMBOLIC[2], outputs=("y", "i")), data_of(np.random.default_rng(9), *SHAPES[2]))
+    nodes = [node("MaxPool", "x", "y,i", **attributes)]
+    agrees(model(nodes, X[2], num_outputs=2), *calls_of(np.random.default_rng(9), *SHAPES[2]))
 
 
 def test_unpool_puts_maxima_back():
     nodes = [
-        helper.make_node("MaxPool", ["x"], ["m", "i"], kernel_shape=[2, 2], strides=[2, 2]),
-        helper.make_node("MaxUnpool", ["m", "i"], ["y"], kernel_shape=[2, 2], strides=[2, 2]),
+        node("MaxPool", "x", "m,i", kernel_shape=[2, 2], strides=[2, 2]),
+        node("MaxUnpool", "m,i", kernel_shape=[2, 2], strides=[2, 2]),
     ]
-    agree(network(nodes, SYMBOLIC[2]), data_of(np.random.default_rng(10), (2, 6, 8, 12), (1, 6, 4, 2)))
+    agrees(model(nodes, X[2]), *calls_of(np.random.default_rng(10), (2, 6, 8, 12), (1, 6, 4, 2)))
 
 
 @pytest.mark.parametrize("out", [8, 40])
@@ -150,13 +136,13 @@ def test_windows_are_copied_once_and_the_rest_is_one_loop(out):
     rng = np.random.default_rng(11)
     w, scale, shift = data_of(rng, (out, 6, 3, 3), (out, 1, 1), (out, 1, 1))
     nodes = [
-        helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]),
-        helper.make_node("Mul", ["c", "scale"], ["s"]),
-        helper.make_node("Add", ["s", "shift"], ["n"]),
-        helper.make_node("Relu", ["n"], ["y"]),
+        node("Conv", "x,w,b", "c", pads=[1, 1, 1, 1]),
+        node("Mul", "c,scale", "s"),
+        node("Add", "s,shift", "n"),
+        node("Relu", "n"),
     ]
     weights = {"w": w, "b": np.ones(out, np.float32), "scale": scale, "shift": shift}
-    fn = agree(network(nodes, SYMBOLIC[2], weights), data_of(rng, *SHAPES[2]))
+    fn = agrees(model(nodes, X[2], constants=weights), *calls_of(rng, *SHAPES[2]), **CLOSE)
     told = inlay.explain(fn)
     assert len(told.library_calls) == 1 and len(told.kernels) == 2 and not told.copies
 
@@ -164,9 +150,9 @@ def test_windows_are_copied_once_and_the_rest_is_one_loop(out):
 @pytest.mark.parametrize(("size", "rows_in_memory"), [((96, 128), 1), ((12, 16), 12)])
 def test_of_a_large_image_only_the_windows_of_a_row_are_in_memory(size, rows_in_memory):
     rng, (height, width) = np.random.default_rng(15), size
-    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])]
+    nodes = [node("Conv", "x,w", pads=[1, 1, 1, 1])]
     w, x = data_of(rng, (4, 6, 3, 3), (1, 6, height, width))
-    fn = agree(network(nodes, (1, 6, height, width), {"w": w}), [x])
+    fn = agrees(model(nodes, [f"x: f32[1, 6, {height}, {width}]"], constants={"w": w}), (x,), **CLOSE)
     windows = 4 * 6 * 9 * width * rows_in_memory
     products = 4 * 4 * height * width  # in another order of axes than the result, where they are made row by row
     room = 4 * 6 * (3 if rows_in_memory == 1 else height + 2) * (width + 2)
@@ -175,26 +161,45 @@ def test_of_a_large_image_only_the_windows_of_a_row_are_in_memory(size, rows_in_
 
 def test_a_kernel_of_one_place_copies_nothing():
     rng = np.random.default_rng(12)
-    nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Relu", ["c"], ["y"])]
-    fn = agree(network(nodes, SYMBOLIC[2], {"w": data_of(rng, (8, 6, 1, 1))[0]}), data_of(rng, *SHAPES[2]))
+    nodes = [node("Conv", "x,w", "c"), node("Relu", "c")]
+    network = model(nodes, X[2], constants={"w": data_of(rng, (8, 6, 1, 1))[0]})
+    fn = agrees(network, *calls_of(rng, *SHAPES[2]), **CLOSE)
     told = inlay.explain(fn)
     assert len(told.library_calls) == 1 and len(told.kernels) == 1 and not told.copies
+
+
+def test_windows_that_are_not_stored():
+    """What the first pool makes is stored, then the sums of the second convolution, and nothing else."""
+    rng = np.random.default_rng(14)
+    nodes = [
+        node("Conv", "x,v", "c"),
+        node("Relu", "c", "r"),
+        node("MaxPool", "r", "p", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Conv", "p,w"),
+    ]
+    v, w = data_of(rng, (4, 1, 3, 3), (5, 4, 3, 3))
+    network = model(nodes, ["x: f32[1, 1, 28, 28]"], constants={"v": v, "w": w})
+    fn = agrees(network, *calls_of(rng, (1, 1, 28, 28)), **CLOSE, windows=False)
+    told = inlay.explain(fn)
+    assert not told.library_calls and len(told.kernels) == 2
+    assert told.arena_bytes == 4 * 4 * 13 * 13
 
 
 def test_depthwise_stores_no_windows():
     rng = np.random.default_rng(13)
     nodes = [
-        helper.make_node("Conv", ["x", "w"], ["c"], group=6, pads=[1, 1, 1, 1]),
-        helper.make_node("Relu", ["c"], ["y"]),
+        node("Conv", "x,w", "c", group=6, pads=[1, 1, 1, 1]),
+        node("Relu", "c"),
     ]
-    fn = agree(network(nodes, SYMBOLIC[2], {"w": data_of(rng, (6, 1, 3, 3))[0]}), data_of(rng, *SHAPES[2]))
+    network = model(nodes, X[2], constants={"w": data_of(rng, (6, 1, 3, 3))[0]})
+    fn = agrees(network, *calls_of(rng, *SHAPES[2]), **CLOSE)
     told = inlay.explain(fn)
     assert not told.library_calls and len(told.kernels) == 1
     assert len(told.stored) == 1  # a channel with its padding
 
 
 def test_a_window_longer_than_the_data_is_refused():
-    nodes = [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[5, 5])]
-    fn = inlay.onnx.compile(network(nodes, SYMBOLIC[2]))
+    nodes = [node("MaxPool", "x", kernel_shape=[5, 5])]
+    fn = inlay.onnx.compile(model(nodes, X[2]))
     with pytest.raises(IndexError, match="a window reaches over 5 places of axis 0, which has 4"):
         fn(np.zeros((1, 6, 4, 9), np.float32))

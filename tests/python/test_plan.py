@@ -163,6 +163,13 @@ def test_wrong_files_are_explained(buffers):
     assert done.stderr == f"error[invalid-file]: b ends at 2, before it begins at 6\n  at     {buffers}:3\n"
 
 
+def test_a_network_for_tflite_is_sent_to_python(buffers):
+    buffers.write_bytes(b"\x1c\0\0\0TFL3\x14\0")
+    done = plan(buffers, code=2)
+    assert done.stderr.startswith("error[invalid-file]: this is a network for TensorFlow Lite\n")
+    assert "inlay.tflite.plan(" in done.stderr
+
+
 def test_alignment_and_offsets(buffers):
     buffers.write_text("id,lower,upper,size,alignment,offset\na,0,4,8,,\nb,0,4,8,32,\nc,0,4,8,,8\n")
     for planner in PLANNERS:

@@ -169,6 +169,9 @@ BufferFile parse_buffers(std::string_view text, const std::string& path) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '['))
     return parse_json_buffers(text, path);
+  if (text.substr(0, 8).ends_with("TFL3"))
+    throw Error(ErrorCode::invalid_file, {path}, "this is a network for TensorFlow Lite")
+        .help("inlay.tflite in Python plans it: inlay.tflite.plan(\"net.tflite\", \"planned.tflite\")");
   return BufferFileReader(text, path).read();
 }
 

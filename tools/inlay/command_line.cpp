@@ -194,6 +194,8 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME[,NAME...]");
+  app->add_flag("--no-windows", flags.network.no_windows,
+                "convolutions of a network are sums that read their windows where they lie, and no products");
 }
 
 CLI::App* declare(CLI::App& app, RunCommand& command) {

@@ -45,8 +45,8 @@ std::string name_of(const ExportCommand& command) {
 }
 
 /// Of a file that holds a network; else an empty one.
-NetworkFile network_of(const ExportCommand& command) {
-  return is_network(command.file) ? read_network(command.file, command.compile.network) : NetworkFile();
+onnx::Network network_of(const ExportCommand& command) {
+  return is_network(command.file) ? read_network(command.file, command.compile.network) : onnx::Network();
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ int export_file(const ExportCommand& command) {
   if (is_file && kind != kind_of_file) {
     throw Error(ErrorCode::syntax, {}, str("--kind=", kind, " does not fit -o ", command.output));
   }
-  const NetworkFile network = network_of(command);
+  const onnx::Network network = network_of(command);
   const std::string text = is_network(command.file) ? print(network.graph) : program_text(command.file);
   if (holds_kernels(text))
     throw Error(ErrorCode::unsupported, {}, str(command.file, " holds kernels: export takes a graph"));
@@ -80,8 +80,9 @@ int export_file(const ExportCommand& command) {
   for (std::size_t i = 0, next = 0; i < network.graph.params.size(); ++i) {
     const Param& param = network.graph.params[i];
     if (!param.bound) continue;
-    const Tensor& weight = network.weights[next++];
-    request.bound.push_back({network.graph.values[param.value].name, weight.dtype, weight.dims, weight.data.data()});
+    const onnx::Tensor& weight = network.weights[next++];
+    request.bound.push_back({network.graph.values[param.value].name, *onnx::dtype_of_type(weight.type), weight.dims,
+                             weight.data.bytes.data()});
   }
   const Exported made = exported(text, command.file, request);
   const fs::path folder = is_file ? output.parent_path() : output;

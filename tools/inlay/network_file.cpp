@@ -32,6 +32,7 @@ reference::Tensor number(const std::string& text, const onnx::Declared& input) {
 
 onnx::ImportOptions options_of(const onnx::Model& model, const NetworkFlags& flags) {
   onnx::ImportOptions out;
+  out.stores_windows = !flags.no_windows;
   out.donated.insert(flags.donated.begin(), flags.donated.end());
   for (const std::string& text : flags.fixed) {
     const std::size_t at = text.find('=');
@@ -49,23 +50,32 @@ onnx::ImportOptions options_of(const onnx::Model& model, const NetworkFlags& fla
   return out;
 }
 
+template <class Result>
+Result read(const std::string& path, const NetworkFlags& flags,
+            Result (*prepare)(const onnx::Model&, const onnx::ImportOptions&)) {
+  const onnx::Model model = onnx::read_model(path);
+  try {
+    return prepare(model, options_of(model, flags));
+  } catch (const onnx::NeedsFixed& needs) {
+    throw Error(needs).help(str("--fixed ", needs.names().front(), "=... says what it is in all calls"));
+  }
+}
+
 }  // namespace
 
 bool is_network(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
 
-NetworkFile read_network(const std::string& path, const NetworkFlags& flags) {
-  const onnx::Model model = onnx::read_model(path);
-  try {
-    onnx::Network network = network::prepare(model, options_of(model, flags));
-    NetworkFile out{std::move(network.graph), {}};
-    for (const onnx::Tensor& weight : network.weights) {
-      const auto bytes = weight.data.bytes;
-      out.weights.push_back({*onnx::dtype_of_type(weight.type), weight.dims, {bytes.begin(), bytes.end()}});
-    }
-    return out;
-  } catch (const onnx::NeedsFixed& needs) {
-    throw Error(needs).help(str("--fixed ", needs.names().front(), "=... says what it is in all calls"));
-  }
+onnx::Network read_network(const std::string& path, const NetworkFlags& flags) {
+  return read(path, flags, network::prepare);
+}
+
+Graph read_network_graph(const std::string& path, const NetworkFlags& flags) {
+  return read(path, flags, network::prepared_graph);
+}
+
+reference::Tensor array_of(const onnx::Tensor& weight) {
+  const auto bytes = weight.data.bytes;
+  return {*onnx::dtype_of_type(weight.type), weight.dims, {bytes.begin(), bytes.end()}};
 }
 
 }  // namespace inlay::tool

@@ -4,10 +4,11 @@
 
 namespace inlay::tool {
 
-/// What is said of a network's inputs.
+/// How a network is read.
 struct NetworkFlags {
   std::vector<std::string> fixed;    // "rate=16000"
-  std::vector<std::string> donated;  // their names
+  std::vector<std::string> donated;  // names of inputs
+  bool no_windows = false;           // convolutions store none
 
   bool operator==(const NetworkFlags&) const = default;
 };

@@ -65,7 +65,11 @@ std::vector<Tensor> run_kernels_of(const std::string& path, const kernel::Kernel
 
 namespace {
 
-ProgramFile read_text(const std::string& path) {
+ProgramFile read_text(const std::string& path, const NetworkFlags& flags) {
+  if (flags != NetworkFlags{}) {
+    throw Error(ErrorCode::unsupported, {},
+                str("--fixed, --donated and --no-windows are for networks, and ", path, " holds a program"));
+  }
   const std::string text = program_text(path);
   if (holds_kernels(text)) return kernels_of(text, path);
   Graph graph = parse(text, path);
@@ -76,19 +80,14 @@ ProgramFile read_text(const std::string& path) {
 }  // namespace
 
 ProgramFile read_program(const std::string& path, const NetworkFlags& flags) {
-  return load_program(path, flags).program;
+  if (is_network(path)) return read_network_graph(path, flags);
+  return read_text(path, flags);
 }
 
 LoadedProgram load_program(const std::string& path, const NetworkFlags& flags) {
-  if (is_network(path)) {
-    NetworkFile network = read_network(path, flags);
-    return {std::move(network.graph), std::move(network.weights)};
-  }
-  if (flags != NetworkFlags{}) {
-    throw Error(ErrorCode::unsupported, {},
-                str("--fixed and --donated are for inputs of networks, and ", path, " holds a program"));
-  }
-  return {read_text(path), {}};
+  if (!is_network(path)) return {read_text(path, flags), {}};
+  onnx::Network network = read_network(path, flags);
+  return {std::move(network.graph), std::move(network.weights)};
 }
 
 }  // namespace inlay::tool

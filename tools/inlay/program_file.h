@@ -9,6 +9,7 @@
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "network_flags.h"
+#include "onnx/model.h"
 #include "oracle/reference/evaluate.h"
 
 namespace inlay::tool {
@@ -33,15 +34,15 @@ std::vector<reference::Tensor> run_kernels_of(const std::string& path, const ker
 /// A program with the arrays of its bound parameters, which a network has.
 struct LoadedProgram {
   ProgramFile program;
-  std::vector<reference::Tensor> weights;  // in the order of the parameters; none: they are arguments
+  std::vector<onnx::Tensor> weights;  // in the order of the parameters; none: they are arguments
 };
 
 /// Throws as read_program does.
 LoadedProgram load_program(const std::string& path, const NetworkFlags& flags);
 
 /// Reads what the file's first word says: `graph` or `program`; or a network, where its name ends in .onnx. A program
-/// test is a program too: what follows its first directive is left out. Throws the first thing that is wrong, also what
-/// a verifier finds.
+/// test is a program too: what follows its first directive is left out. A network's weights are not read. Throws the
+/// first thing that is wrong, also what a verifier finds.
 ProgramFile read_program(const std::string& path, const NetworkFlags& flags);
 
 }  // namespace inlay::tool

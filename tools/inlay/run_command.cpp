@@ -11,6 +11,7 @@
 #include "host_functions.h"
 #include "ir/nearest.h"
 #include "judges.h"
+#include "network_file.h"
 #include "npy.h"
 #include "profiled_run.h"
 #include "program_file.h"
@@ -25,8 +26,8 @@ namespace fs = std::filesystem;
 /// What the doors of a program are called.
 struct Signature {
   struct Parameter {
-    std::string name, type;          // alpha; f64[n]
-    const Tensor* weight = nullptr;  // of a network
+    std::string name, type;                // alpha; f64[n]
+    const onnx::Tensor* weight = nullptr;  // of a network
   };
   std::vector<Parameter> params;
   std::vector<std::string> outputs;
@@ -51,7 +52,7 @@ Signature signature_of(const Graph& graph) {
 }
 
 /// The bound parameters of a network have their arrays.
-Signature with_weights(Signature signature, const ProgramFile& program, const std::vector<Tensor>& weights) {
+Signature with_weights(Signature signature, const ProgramFile& program, const std::vector<onnx::Tensor>& weights) {
   if (weights.empty()) return signature;
   const Graph& graph = std::get<Graph>(program);
   std::size_t next = 0;
@@ -114,7 +115,7 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
   std::vector<Tensor> inputs;
   for (const Signature::Parameter& param : signature.params) {
     if (param.weight) {
-      inputs.push_back(*param.weight);
+      inputs.push_back(array_of(*param.weight));
       continue;
     }
     const auto found = given.find(param.name);
@@ -189,7 +190,7 @@ std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& pro
 std::vector<Tensor> inputs_of_profile(const RunCommand& command, const Graph& graph, const Signature& signature) {
   Given given = {.values = read_files(signature, command.arguments), .all_sizes = true};
   for (const Signature::Parameter& param : signature.params) {
-    if (param.weight) given.values[param.name] = *param.weight;
+    if (param.weight) given.values[param.name] = array_of(*param.weight);
   }
   for (const std::string& size : command.sizes) given.sizes.insert(named_size("--size", size));
   constexpr uint64_t kSeed = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/checks.h"
 #include "ir/library_types.h"
 #include "ir/region.h"
 #include "ops/scalar_value.h"
@@ -59,9 +60,7 @@ class Evaluator {
       const Tensor& tensor = values_[param.value];
       check_facts(param.facts, tensor.dtype, tensor.data.data(), tensor.num_elements(), label(param.value));
     }
-    for (const DimCheck& check : graph_.checks) {
-      if (!check.node.valid()) this->check(check);
-    }
+    check_alone_behind(NodeId());
   }
 
   /// Of a body: the sizes are known.
@@ -73,6 +72,7 @@ class Evaluator {
         if (check.node == n) this->check(check);
       }
       node(graph_.nodes[n]);
+      check_alone_behind(n);
       if (!observer_) continue;
       for (ValueId v : graph_.nodes[n].results) observer_(graph_, v, values_[v]);
     }
@@ -116,6 +116,13 @@ class Evaluator {
         error = std::move(error).note(symbol.name, str(symbols_[s.index], ", from ", from, label(symbol.source)));
       }
       throw Error(error);
+    }
+  }
+
+  /// Those that stand alone, whose last size the node has found; none: the entry.
+  void check_alone_behind(NodeId node) const {
+    for (const DimCheck& check : graph_.checks) {
+      if (!check.node.valid() && binder_of(graph_, check) == node) this->check(check);
     }
   }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Floats: what fused.h is for doubles.
-#if INLAY_FUSED || defined(__ARM_FEATURE_FMA)
+#if INLAY_FUSED || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
 #define INLAY_FUSED_FLOATS 1
 #else
 #define INLAY_FUSED_FLOATS 0

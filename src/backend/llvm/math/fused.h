@@ -4,9 +4,10 @@
 // The second form rounds in other places, so its bits are others: those of SSE2, and of one lane of a C program for a
 // CPU without the instruction. A number is cut in two by clearing the lower half of its bits, which, unlike
 // multiplying by 2^27 + 1, overflows nowhere.
-// Many a small ARM CPU has the instruction for floats alone, of which bit 3 of __ARM_FP is not set; the function fma of
-// its C library may well round twice.
-#if INLAY_LANES > 2 || defined(__FMA__) || (defined(__ARM_FEATURE_FMA) && (__ARM_FP & 8)) || defined(FP_FAST_FMA)
+// Many a small CPU has the instruction for floats alone: bit 3 of __ARM_FP is not set there, and __riscv_flen is 32.
+// The function fma of its C library may well round twice.
+#if INLAY_LANES > 2 || defined(__FMA__) || (defined(__ARM_FEATURE_FMA) && (__ARM_FP & 8)) || \
+    (defined(__riscv_flen) && __riscv_flen >= 64) || defined(FP_FAST_FMA)
 #define INLAY_FUSED 1
 #else
 #define INLAY_FUSED 0
