@@ -1,9 +1,36 @@
 #include "backend/llvm/sizes.h"
 
+#include <algorithm>
+
 #include "inlay/runtime.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
+namespace {
+
+bool is_one_atom(const Dim& dim) {
+  if (dim.is_constant() || dim.constant_part() != 0 || dim.terms().size() != 1) return false;
+  const Dim::Term& term = dim.terms()[0];
+  return term.coefficient == 1 && term.factors.size() == 1;
+}
+
+/// Towards minus infinity; a divisor of 0 gives 0, as Dim::evaluate has it.
+Value* floor_quotient(llvm::IRBuilder<>& b, Value* left, Value* right) {
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(right);
+  if (constant && constant->getValue().isPowerOf2() && !constant->isNegative()) {
+    return b.CreateAShr(left, constant->getValue().logBase2());
+  }
+  Value* none = b.CreateICmpEQ(right, b.getInt64(0));
+  Value* divisor = b.CreateSelect(none, b.getInt64(1), right);
+  Value* quotient = b.CreateSDiv(left, divisor);
+  Value* rest = b.CreateSub(left, b.CreateMul(quotient, divisor));
+  Value* below =
+      b.CreateAnd(b.CreateICmpNE(rest, b.getInt64(0)), b.CreateICmpSLT(b.CreateXor(rest, divisor), b.getInt64(0)));
+  Value* floored = b.CreateSub(quotient, b.CreateZExt(below, b.getInt64Ty()));
+  return b.CreateSelect(none, b.getInt64(0), floored);
+}
+
+}  // namespace
 
 Value* Sizes::of(const Dim& dim) {
   if (dim.is_constant()) return b_.getInt64(dim.constant());
@@ -18,17 +45,30 @@ Value* Sizes::of(const Dim& dim) {
 }
 
 Value* Sizes::dim_value(const Dim& dim) {
+  if (is_one_atom(dim)) return atom_value(dim.terms()[0].factors[0]);
   Value* total = nullptr;
   for (const Dim::Term& term : dim.terms()) {
     Value* product = nullptr;
     for (const Dim::Atom& atom : term.factors) {
-      Value* factor = atom_value(atom);
-      product = product ? b_.CreateMul(product, factor) : factor;
+      Value* value = factor(atom);
+      product = product ? b_.CreateMul(product, value) : value;
     }
     if (term.coefficient != 1) product = b_.CreateMul(product, b_.getInt64(term.coefficient));
     total = total ? b_.CreateAdd(total, product) : product;
   }
   return dim.constant_part() == 0 ? total : b_.CreateAdd(total, b_.getInt64(dim.constant_part()));
+}
+
+/// Sums share their quotients, clamps and symbols: each is computed once.
+Value* Sizes::factor(const Dim::Atom& atom) {
+  switch (atom.kind) {
+    case Dim::Atom::Kind::symbol: return atom_value(atom);
+    case Dim::Atom::Kind::sum: return of(atom.operands->first);
+    case Dim::Atom::Kind::floor_div:
+    case Dim::Atom::Kind::min:
+    case Dim::Atom::Kind::max: break;
+  }
+  return of(Dim::of_atom(atom));
 }
 
 Value* Sizes::atom_value(const Dim::Atom& atom) {
@@ -48,17 +88,7 @@ Value* Sizes::atom_value(const Dim::Atom& atom) {
     case Dim::Atom::Kind::sum: break;
     case Dim::Atom::Kind::min: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, right);
     case Dim::Atom::Kind::max: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, right);
-    case Dim::Atom::Kind::floor_div: {
-      // Towards minus infinity; a divisor of 0 gives 0, as Dim::evaluate has it.
-      Value* none = b_.CreateICmpEQ(right, b_.getInt64(0));
-      Value* divisor = b_.CreateSelect(none, b_.getInt64(1), right);
-      Value* quotient = b_.CreateSDiv(left, divisor);
-      Value* rest = b_.CreateSub(left, b_.CreateMul(quotient, divisor));
-      Value* below = b_.CreateAnd(b_.CreateICmpNE(rest, b_.getInt64(0)),
-                                  b_.CreateICmpSLT(b_.CreateXor(rest, divisor), b_.getInt64(0)));
-      Value* floored = b_.CreateSub(quotient, b_.CreateZExt(below, b_.getInt64Ty()));
-      return b_.CreateSelect(none, b_.getInt64(0), floored);
-    }
+    case Dim::Atom::Kind::floor_div: return floor_quotient(b_, left, right);
   }
   INLAY_CHECK(false, "a size of no kind");
   return nullptr;
@@ -66,6 +96,9 @@ Value* Sizes::atom_value(const Dim::Atom& atom) {
 
 /// The size, kept as what `of` gives; `overflows`, null at first, gets a bit: does it, or a part of it, not fit?
 Value* Sizes::tested_size(const Dim& dim, Value*& overflows) {
+  if (const auto tested = std::ranges::find(tested_, dim, &std::pair<Dim, Value*>::first); tested != tested_.end()) {
+    return tested->second;
+  }
   const auto exact = [&](llvm::Intrinsic::ID operation, Value* left, Value* right) {
     if (!left) return right;
     Value* both = b_.CreateBinaryIntrinsic(operation, left, right);
@@ -82,15 +115,17 @@ Value* Sizes::tested_size(const Dim& dim, Value*& overflows) {
           if (operand->may_overflow()) tested_size(*operand, overflows);
         }
       }
-      product = exact(llvm::Intrinsic::smul_with_overflow, product, atom_value(atom));
+      product = exact(llvm::Intrinsic::smul_with_overflow, product, factor(atom));
     }
     total = exact(llvm::Intrinsic::sadd_with_overflow, total, product);
   }
   known_.emplace_back(dim, total);
+  tested_.emplace_back(dim, total);
   return total;
 }
 
 void Sizes::forget_all_but(Known known) {
+  tested_.resize(known.num_tested);
   known_.resize(known.num_sizes);
   symbols_ = std::move(known.symbols);
 }

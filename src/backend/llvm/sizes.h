@@ -18,14 +18,15 @@ class Sizes {
 
   /// What has been computed by now, to go back to.
   struct Known {
-    std::size_t num_sizes = 0;
+    std::size_t num_sizes = 0, num_tested = 0;
     std::vector<Value*> symbols;
   };
-  Known known() const { return {known_.size(), symbols_}; }
+  Known known() const { return {known_.size(), tested_.size(), symbols_}; }
   void forget_all_but(Known known);
 
  private:
   Value* dim_value(const Dim& dim);
+  Value* factor(const Dim::Atom& atom);
   Value* atom_value(const Dim::Atom& atom);
   Value* tested_size(const Dim& dim, Value*& overflows);
 
@@ -33,7 +34,8 @@ class Sizes {
   Frame& frame_;
   Ends& ends_;
   std::vector<std::pair<Dim, Value*>> known_;
-  std::vector<Value*> symbols_;  // by symbol
+  std::vector<std::pair<Dim, Value*>> tested_;  // of which it is known that they and their parts fit
+  std::vector<Value*> symbols_;                 // by symbol
 };
 
 }  // namespace inlay::llvm_backend
