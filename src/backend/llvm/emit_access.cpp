@@ -4,6 +4,7 @@
 namespace inlay::llvm_backend {
 
 using kernel::Statement;
+using llvm::Instruction;
 
 namespace {
 
@@ -24,24 +25,38 @@ Value* AccessEmitter::start_of(std::size_t i, Lanes& lanes) {
   const bool in_vector_loop = lanes.point != nullptr;
   if (in_vector_loop && starts_[i]) return starts_[i];
   const auto compute = [&] {
-    Value* offset = f_.sizes.of(facts.place.base);
+    Value* offset = nullptr;
+    const auto add = [&](Value* steps, const Dim& stride) {
+      if (stride.is(0)) return;
+      Value* here = stride.is(1) ? steps : shared(Instruction::Mul, steps, f_.sizes.of(stride), in_vector_loop);
+      offset = offset ? shared(Instruction::Add, offset, here, in_vector_loop) : here;
+    };
     for (const auto& [axis, stride] : facts.place.axes) {
-      if (axis == plan_.vector_axis()) continue;
-      offset = b_.CreateAdd(offset, b_.CreateMul(nest_.point_of(axis), f_.sizes.of(stride)));
+      if (axis != plan_.vector_axis()) add(nest_.point_of(axis), stride);
     }
     if (nest_.kernel.is_tiled() && nest_.kernel.is_local(nest_.statement(i).buffer)) {  // it begins where the tile does
       const Dim stride = facts.place.stride_of(nest_.kernel.tiled_axis());
-      offset = b_.CreateSub(offset, b_.CreateMul(nest_.part.tile.begin, f_.sizes.of(stride)));
+      add(nest_.part.tile.begin, Dim(0) - stride);
     }
     for (const auto& [index, stride] : facts.place.indices) {
       if (in_vector_loop && plan_.varies(index.index)) continue;
-      offset = b_.CreateAdd(offset, b_.CreateMul(wrapped(index, nest_.uniform), f_.sizes.of(stride)));
+      add(wrapped(index, nest_.uniform), stride);
     }
+    const Dim& base = facts.place.base;  // last: places that differ by it alone share what stands before
+    if (!offset || !base.is(0)) offset = offset ? b_.CreateAdd(offset, f_.sizes.of(base)) : f_.sizes.of(base);
     return element_address(f_, nest_.statement(i).dtype, f_.places.address(nest_.statement(i).buffer), offset);
   };
   if (!in_vector_loop) return compute();
   starts_[i] = nest_.hoisted(compute);
   return starts_[i];
+}
+
+/// The sum or the product of two numbers. Before a vector loop, what another address there is made of is taken.
+Value* AccessEmitter::shared(Instruction::BinaryOps op, Value* left, Value* right, bool before_vector_loop) {
+  if (!before_vector_loop) return b_.CreateBinOp(op, left, right);
+  Value*& known = shared_[{op, left, right}];
+  if (!known) known = b_.CreateBinOp(op, left, right);
+  return known;
 }
 
 Place AccessEmitter::place(std::size_t i, Lanes& lanes) {

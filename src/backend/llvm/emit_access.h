@@ -1,7 +1,9 @@
 #pragma once
 // Where the statements of a stage find their elements: addresses, and indices that are looked at.
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "backend/llvm/nest_state.h"
 
@@ -20,7 +22,10 @@ class AccessEmitter {
   /// An index that counts from the front, and is in its bounds.
   Value* wrapped(const kernel::IndexTerm& index, Lanes& lanes);
   /// Behind the vector loop.
-  void forget_starts() { std::ranges::fill(starts_, nullptr); }
+  void forget_starts() {
+    std::ranges::fill(starts_, nullptr);
+    shared_.clear();
+  }
 
   /// Is the buffer a register of the function here?
   bool is_in_register(kernel::BufferId buffer) const {
@@ -34,6 +39,7 @@ class AccessEmitter {
   void combine_into(std::size_t i, Value* value, Lanes& lanes);
 
  private:
+  Value* shared(llvm::Instruction::BinaryOps op, Value* left, Value* right, bool before_vector_loop);
   Value* check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes);
   bool indices_stay(std::size_t i) const;
 
@@ -41,7 +47,8 @@ class AccessEmitter {
   FunctionEmitter& f_;
   llvm::IRBuilder<>& b_;
   const StagePlan& plan_;
-  std::vector<Value*> starts_;  // by statement
+  std::vector<Value*> starts_;                                                         // by statement
+  std::map<std::tuple<llvm::Instruction::BinaryOps, Value*, Value*>, Value*> shared_;  // by op and operands
 };
 
 }  // namespace inlay::llvm_backend
