@@ -1,12 +1,16 @@
 #pragma once
 // For tests: a KernelProgram compiled, loaded and run beside the evaluator, on memory that shows every wrong byte.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 #include <random>
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "backend/llvm/backend.h"
 #include "inlay/runtime.h"
@@ -86,11 +90,36 @@ class Compiled {
     }
   };
 
+  /// Bytes that end where a page begins that nobody may read: what reads behind them ends the test.
+  class BeforePage {
+   public:
+    explicit BeforePage(std::span<const std::byte> bytes) {
+      const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+      const std::size_t readable = (bytes.size() + page - 1) / page * page;
+      size_ = readable + page;
+      void* const mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (mapped == MAP_FAILED) throw std::bad_alloc();
+      begin_ = static_cast<std::byte*>(mapped);
+      data_ = begin_ + readable - bytes.size();
+      std::ranges::copy(bytes, data_);
+      if (mprotect(begin_ + readable, page, PROT_NONE) != 0) throw std::bad_alloc();
+    }
+    ~BeforePage() { munmap(begin_, size_); }
+    BeforePage(const BeforePage&) = delete;
+    BeforePage& operator=(const BeforePage&) = delete;
+    const std::byte* data() const { return data_; }
+
+   private:
+    std::byte *begin_ = nullptr, *data_ = nullptr;
+    std::size_t size_ = 0;
+  };
+
   struct Frame {
     const Compiled& compiled;
     const KernelProgram& program;
     const kernel::HostFunctions& host;
     std::vector<std::unique_ptr<Guarded>> memory;
+    std::vector<std::unique_ptr<BeforePage>> given;
     std::vector<const void*> params;
     std::vector<void*> outputs;
     std::vector<Guarded*> output_memory;
@@ -129,11 +158,9 @@ class Compiled {
 
     Guarded* allocate(std::size_t bytes) { return memory.emplace_back(std::make_unique<Guarded>(bytes)).get(); }
 
-    void* copy_of(const Array& array) {
-      if (array.dtype == DType::opaque) return const_cast<std::byte*>(array.bytes.data());
-      Guarded* bytes = allocate(array.bytes.size());
-      if (!array.bytes.empty()) std::memcpy(bytes->data(), array.bytes.data(), array.bytes.size());
-      return bytes->data();
+    const void* copy_of(const Array& array) {
+      if (array.dtype == DType::opaque) return array.bytes.data();
+      return given.emplace_back(std::make_unique<BeforePage>(array.bytes))->data();
     }
 
     void begin(int32_t segment) {

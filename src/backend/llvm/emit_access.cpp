@@ -8,6 +8,10 @@ using llvm::Instruction;
 
 namespace {
 
+// So many vectors side by side hold the elements of lanes that are so far apart: a load of each and a shuffle, where a
+// lane by itself is a load and a shuffle too. See docs/codegen.md.
+constexpr int64_t kMostApart = 4;
+
 Value* widen_index(FunctionEmitter& f, Value* index, DType dtype) {
   return f.b.CreateIntCast(index, index->getType()->getWithNewType(f.b.getInt64Ty()), is_signed_integer(dtype));
 }
@@ -87,6 +91,8 @@ Place AccessEmitter::place(std::size_t i, Lanes& lanes) {
     Lanes from_zero = lanes;
     from_zero.point = f_.i64(0);
     out.offsets = times(lane_points(f_, from_zero), stride);
+    const bool are_near = lanes.width > 1 && !facts.index_varies && stride.is_constant() && stride.constant() > 1;
+    if (are_near && stride.constant() <= kMostApart) out.apart = static_cast<int>(stride.constant());
   }
   for (const auto& [index, step] : facts.place.indices) {
     if (!plan_.varies(index.index)) continue;

@@ -1,5 +1,7 @@
 #include "backend/llvm/lanes.h"
 
+#include <algorithm>
+
 namespace inlay::llvm_backend {
 
 namespace {
@@ -23,6 +25,37 @@ Value* load_lanes(FunctionEmitter& f, llvm::Type* type, Value* start, Value* off
   for (int lane = 0; lane < lanes.width; ++lane) {
     Value* address = f.b.CreateGEP(element, start, f.b.CreateExtractElement(offsets, static_cast<uint64_t>(lane)));
     loaded = f.b.CreateInsertElement(loaded, f.b.CreateAlignedLoad(type, address, align), static_cast<uint64_t>(lane));
+  }
+  return loaded;
+}
+
+/// A vector of elements side by side, `first` elements behind the place, of which the lanes are `apart` from another.
+Value* load_some_elements(FunctionEmitter& f, llvm::Type* type, const Place& place, DType dtype, int first,
+                          const Lanes& lanes) {
+  auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes.width));
+  const llvm::Align align = alignment_of(dtype);
+  Value* start = f.b.CreateConstGEP1_64(memory_type(f.b, dtype), place.start, static_cast<uint64_t>(first));
+  if (!lanes.active) return f.b.CreateAlignedLoad(vector, start, align);
+  const Lanes elements{.width = lanes.width, .point = f.i64(first)};
+  Value* end = f.b.CreateAdd(f.b.CreateMul(lanes.num_active, f.i64(place.apart)), f.i64(1 - place.apart));
+  Value* active = f.b.CreateICmpSLT(lane_points(f, elements), splat(f, end, lanes.width));
+  return f.b.CreateMaskedLoad(vector, start, align, active, llvm::Constant::getNullValue(vector));
+}
+
+/// As many vectors side by side as the lanes are elements apart hold all that these want. The last of them ends with
+/// the element of the last lane: nothing is read behind it.
+Value* load_apart(FunctionEmitter& f, llvm::Type* type, const Place& place, DType dtype, const Lanes& lanes) {
+  const int width = lanes.width, last = place.apart * (width - 1) + 1 - width;
+  Value* loaded = load_some_elements(f, type, place, dtype, 0, lanes);
+  for (int i = 1; i < place.apart; ++i) {
+    const int first = std::min(i * width, last);
+    llvm::SmallVector<int, 16> sources;  // of each lane: in what has been loaded, or behind that in the next vector
+    for (int lane = 0; lane < width; ++lane) {
+      const int in_first = lane * place.apart, in_next = in_first - first;
+      const int so_far = i > 1 ? lane : in_first < width ? in_first : llvm::PoisonMaskElem;
+      sources.push_back(in_next >= 0 && in_next < width ? width + in_next : so_far);
+    }
+    loaded = f.b.CreateShuffleVector(loaded, load_some_elements(f, type, place, dtype, first, lanes), sources);
   }
   return loaded;
 }
@@ -75,6 +108,9 @@ Value* load(FunctionEmitter& f, const Place& place, DType dtype, const Lanes& la
     return backwards(f, load_side_by_side(f, place.start, dtype, backwards(f, lanes.active), lanes.width));
   }
   llvm::Type* part = memory_type(f.b, real_of(dtype));
+  // Without registers of masks, what is loaded under one takes as many branches as lanes.
+  const bool side_by_side = place.apart > 0 && !is_complex(dtype) && (!lanes.active || f.engine.facts().avx512);
+  if (side_by_side) return from_memory(f.b, load_apart(f, part, place, dtype, lanes), dtype);
   Value* first = load_lanes(f, part, place.start, place.offsets, dtype, lanes);
   if (!is_complex(dtype)) return from_memory(f.b, first, dtype);
   Value* second = f.b.CreateConstInBoundsGEP1_64(part, place.start, 1);

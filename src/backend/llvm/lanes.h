@@ -25,6 +25,7 @@ struct Place {
   Value* start = nullptr;    // address of the first element (backwards: of the last lane's), or of what `offsets`
                              // count from
   Value* offsets = nullptr;  // of lanes: in elements, i64
+  int apart = 0;             // of lanes: so many elements from each to the next, where few; 0: it is not known
   llvm::LoadInst* index = nullptr;  // of lanes: the vector of which alone `offsets` are made, if it was loaded
 };
 

@@ -452,5 +452,30 @@ TEST(LongLoops, BeginAnywhere) {
   }
 }
 
+/// Every few elements are taken from vectors that lie side by side, and nothing behind the last of them is read.
+TEST(Strided, EndsWithTheLastElement) {
+  std::mt19937_64 random(5);
+  for (const std::string& features : kWidths) {
+    for (const char* t : {"f64", "f32", "f16", "i32", "i16", "u8", "bool", "c64"}) {
+      const DType dtype = *dtype_from_name(t);
+      for (int apart : {2, 3, 4, 5}) {
+        EmitOptions options;
+        options.cpu_features = features;
+        const Compiled compiled(
+            str("program @main(x: ", t, "[", apart, "*n - ", apart - 1, "] param 0, y: i64[n] param 1, r: ", t,
+                "[n] output 0) symbols n = y.0 { kernel @k0 { stage (i < n) { %0 = load x[", apart, "*i] : ", t,
+                " store r[i] set %0 } } }"),
+            options);
+        for (int64_t n = 1; n < 70; ++n) {
+          const std::vector<Array> params = {random_array(random, dtype, {apart * (n - 1) + 1}, 0, 1),
+                                             random_array(random, DType::i64, {n}, 0, 1)};
+          const kernel::Evaluation actual = compiled.run(params), expected = evaluate(compiled.program(), params);
+          ASSERT_EQ(actual.outputs[0].bytes, expected.outputs[0].bytes) << t << " " << apart << " " << n << features;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace inlay::llvm_backend::testing
