@@ -15,7 +15,6 @@ using namespace nb::literals;
 namespace inlay::python {
 namespace {
 
-using onnx::Bytes;
 using onnx::Model;
 using onnx::Tensor;
 

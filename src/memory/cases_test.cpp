@@ -322,10 +322,9 @@ TEST(Case, D8PlannersShareNoState) {
   for (Planner planner : planners) alone.push_back(plan(planner, given).offset_bytes);
   for (Planner first : planners) {
     for (std::size_t second = 0; second < planners.size(); ++second) {
-      const std::vector<Storage> storages = given;
-      plan(first, storages);
+      plan(first, given);
       plan(first, other);
-      EXPECT_EQ(plan(planners[second], storages).offset_bytes, alone[second]);
+      EXPECT_EQ(plan(planners[second], given).offset_bytes, alone[second]);
     }
   }
 }

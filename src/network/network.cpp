@@ -61,9 +61,14 @@ onnx::Network prepare(const onnx::Model& model, const onnx::ImportOptions& optio
   std::vector<Tensor> made;
   for (Array& array : computed(part, network.weights)) made.push_back(tensor_of(std::move(array)));
   onnx::Network out{std::move(part.call), {}};
-  for (int weight : part.bound) {
-    out.weights.push_back(weight < 0 ? std::move(made[static_cast<std::size_t>(~weight)])
-                                     : network.weights[static_cast<std::size_t>(weight)]);
+  for (const int weight : part.bound) {
+    const bool is_made = weight < 0;
+    const auto i = static_cast<std::size_t>(is_made ? ~weight : weight);
+    if (is_made) {
+      out.weights.push_back(std::move(made[i]));
+    } else {
+      out.weights.push_back(network.weights[i]);
+    }
   }
   return out;
 }

@@ -127,7 +127,8 @@ ValueId joined_choices(const std::vector<std::size_t>& counts, std::vector<std::
 ValueId spread_products(Call& c, ValueId x, ValueId weights, int64_t groups, const std::vector<SpreadAxis>& axes) {
   const std::size_t rank = axes.size();
   const std::vector<Dim> dims = c.type(x).dims, kernel = spatial(c, weights), places = spatial(c, x);
-  const Dim batch = dims[0], each = c.type(weights).dims[1], channels = floor_div(c.type(weights).dims[0], groups);
+  const Dim& batch = dims[0];
+  const Dim each = c.type(weights).dims[1], channels = floor_div(c.type(weights).dims[0], groups);
   if (channels.is(1) && groups > 1) {
     const ValueId data = c.b.reshape(x, joined(joined({batch, groups, 1}, ones(rank)), places));
     return c.scalar(ScalarOp::mul_, {data, c.b.reshape(weights, joined(joined({groups, each}, kernel), ones(rank)))});

@@ -216,9 +216,9 @@ class Worker {
 int first_max_threads() {
   const char* given = std::getenv("INLAY_THREADS");
   const std::string_view text = given ? given : "";
-  const char* const end = text.data() + text.size();
+  const char *const begin = text.data(), *const end = begin + text.size();
   int64_t count = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), end, count);
+  const auto [rest, failure] = std::from_chars(begin, end, count);
   if (rest != end || failure == std::errc::invalid_argument) return cpu_count();
   if (failure == std::errc::result_out_of_range) count = text[0] == '-' ? 0 : kMostThreads;
   return count >= 1 ? static_cast<int>(std::min<int64_t>(count, kMostThreads)) : cpu_count();

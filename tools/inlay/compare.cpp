@@ -1,6 +1,8 @@
 #include "compare.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <ranges>
@@ -67,7 +69,9 @@ int64_t first_different_bits(const Tensor& found, const Tensor& wanted) {
 /// Does element i have the same bits, or the same with another nan for each of its nans?
 bool is_same_element(const Tensor& a, const Tensor& b, int64_t i) {
   const auto is_same = [&](auto x, auto y) {
-    return std::memcmp(&x, &y, sizeof x) == 0 || (std::isnan(computed(x)) && std::isnan(computed(y)));
+    using Bytes = std::array<std::byte, sizeof x>;
+    const bool is_same_bits = std::bit_cast<Bytes>(x) == std::bit_cast<Bytes>(y);
+    return is_same_bits || (std::isnan(computed(x)) && std::isnan(computed(y)));
   };
   return visit_element_type(a.dtype, [&](auto zero) {
     using T = decltype(zero);
