@@ -29,9 +29,24 @@ ValueId by_group(Call& c, ValueId x, int64_t groups, const Dim& channels) {
   return c.b.reshape(x, std::move(dims));
 }
 
+/// The sum over the window of each place, which is read where it lies.
+ValueId by_sums(Call& c, const Convolution& conv, ValueId x) {
+  const std::size_t rank = conv.windows.size();
+  const std::vector<Dim> kernel = kernels_of(conv.windows), counts = counts_of(conv.windows);
+  const Dim groups = conv.groups, each = floor_div(conv.out, conv.groups);
+  const ValueId windows = gathered(c, by_group(c, x, conv.groups, conv.channels), conv.windows);
+  const ValueId beside = c.b.reshape(conv.weights, joined({groups, each, conv.channels}, joined(kernel, ones(rank))));
+  const ValueId of_each = c.b.reshape(windows, joined({conv.batch, groups, 1, conv.channels}, joined(kernel, counts)));
+  const ValueId terms = c.scalar(ScalarOp::mul_, {of_each, beside});
+  const ValueId sums = c.b.reduce(Fold::add, terms, axes_from(3, static_cast<int>(4 + rank)), c.type(terms).dtype);
+  return c.b.reshape(sums, joined({conv.batch, conv.out}, counts));
+}
+
 /// One channel in each group: products of whole slices where the kernel is small, else a loop over it. No window is
 /// stored.
 ValueId depthwise(Call& c, const Convolution& conv, ValueId x) {
+  const auto taps = few_taps(conv.windows, kFewTaps);
+  if (!taps || taps->empty()) return by_sums(c, conv, x);
   const std::size_t rank = conv.windows.size();
   const Dim each = floor_div(conv.out, conv.groups);
   const ValueId data = by_group(c, x, conv.groups, 1);
@@ -43,17 +58,9 @@ ValueId depthwise(Call& c, const Convolution& conv, ValueId x) {
     return c.b.reshape(c.b.slice(weights, std::move(index)), joined({Dim(conv.groups), each}, ones(rank)));
   };
   ValueId sum;
-  if (const auto taps = few_taps(conv.windows, kFewTaps); taps && !taps->empty()) {
-    for (const auto& place : *taps) {
-      const ValueId term = c.scalar(ScalarOp::mul_, {tap(c, data, conv.windows, place), weight_at(place)});
-      sum = sum.valid() ? c.scalar(ScalarOp::add_, {sum, term}) : term;
-    }
-  } else {
-    const ValueId beside = c.b.reshape(weights, joined(c.type(weights).dims, ones(rank)));
-    const ValueId terms = c.scalar(ScalarOp::mul_, {gathered(c, data, conv.windows), beside});
-    std::vector<int> axes;
-    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int>(3 + i));
-    sum = c.b.reduce(Fold::add, terms, axes, c.type(terms).dtype);
+  for (const auto& place : *taps) {
+    const ValueId term = c.scalar(ScalarOp::mul_, {tap(c, data, conv.windows, place), weight_at(place)});
+    sum = sum.valid() ? c.scalar(ScalarOp::add_, {sum, term}) : term;
   }
   return c.b.reshape(sum, joined({conv.batch, conv.out}, counts_of(conv.windows)));
 }
@@ -106,19 +113,6 @@ ValueId by_rows(Call& c, const Convolution& conv) {
   const ValueId made = c.b.loop(steps, {}, captured, body.finish())[0];  // [steps, batch, out, places of a row]
   const std::vector<Dim> rest(counts.begin() + 1, counts.end());
   return move_axis(c.b, c.b.reshape(made, joined({steps, conv.batch, conv.out}, rest)), 0, 2);
-}
-
-/// The sum over the window of each place, which is read where it lies.
-ValueId by_sums(Call& c, const Convolution& conv, ValueId x) {
-  const std::size_t rank = conv.windows.size();
-  const std::vector<Dim> kernel = kernels_of(conv.windows), counts = counts_of(conv.windows);
-  const Dim groups = conv.groups, each = floor_div(conv.out, conv.groups);
-  const ValueId windows = gathered(c, by_group(c, x, conv.groups, conv.channels), conv.windows);
-  const ValueId beside = c.b.reshape(conv.weights, joined({groups, each, conv.channels}, joined(kernel, ones(rank))));
-  const ValueId of_each = c.b.reshape(windows, joined({conv.batch, groups, 1, conv.channels}, joined(kernel, counts)));
-  const ValueId terms = c.scalar(ScalarOp::mul_, {of_each, beside});
-  const ValueId sums = c.b.reduce(Fold::add, terms, axes_from(3, static_cast<int>(4 + rank)), c.type(terms).dtype);
-  return c.b.reshape(sums, joined({conv.batch, conv.out}, counts));
 }
 
 /// The windows as a matrix, and one product for each group. Of a kernel of one place it is the data as it lies.
