@@ -125,14 +125,6 @@ struct Wanted {
   }
 };
 
-bool has_attribute(PyObject* object, const char* name) {
-  // Of the class: an object may pretend to have any attribute.
-  PyObject* found = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), name);
-  PyErr_Clear();
-  Py_XDECREF(found);
-  return found != nullptr;
-}
-
 /// Errors: wrong-dtype.
 void require_reachable(const Wanted& wanted, int64_t type, int64_t number) {
   std::string_view name = "a device that inlay does not know";
@@ -217,9 +209,16 @@ nb::object capsule_of(nb::handle object) {
 
 }  // namespace
 
+bool class_has(PyObject* object, const char* name) {
+  PyObject* found = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), name);
+  PyErr_Clear();
+  Py_XDECREF(found);
+  return found != nullptr;
+}
+
 bool gives_dlpack(PyObject* object) {
-  return !PyArray_IsScalar(object, Generic) && has_attribute(object, "__dlpack__") &&
-         has_attribute(object, "__dlpack_device__");
+  return !PyArray_IsScalar(object, Generic) && class_has(object, "__dlpack__") &&
+         class_has(object, "__dlpack_device__");
 }
 
 OwnedArray from_dlpack(PyObject* object, DType dtype, const std::string& name, const Location& location) {

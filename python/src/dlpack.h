@@ -6,6 +6,8 @@
 
 namespace inlay::python {
 
+/// Has the object's class such an attribute? (An object by itself may pretend to have any.)
+bool class_has(PyObject* object, const char* name);
 /// Does the object's class have the methods of DLPack?
 bool gives_dlpack(PyObject* object);
 
