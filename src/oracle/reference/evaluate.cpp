@@ -1,6 +1,7 @@
 #include "oracle/reference/evaluate.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/checks.h"
 #include "ir/library_types.h"
@@ -47,7 +48,12 @@ class Evaluator {
         host_functions_(host_functions),
         observer_(observer),
         values_(graph.values.size()),
-        symbols_(graph.symbols.size(), 0) {}
+        symbols_(graph.symbols.size(), 0) {
+    for (const DimCheck& check : graph.checks) {
+      const NodeId behind = check.node.valid() ? NodeId() : binder_of(graph, check);
+      (check.node.valid() ? checks_of_[check.node] : checks_behind_[behind]).push_back(&check);
+    }
+  }
 
   void bind(std::span<const Tensor> inputs) {
     if (inputs.size() != graph_.params.size()) {
@@ -60,7 +66,7 @@ class Evaluator {
       const Tensor& tensor = values_[param.value];
       check_facts(param.facts, tensor.dtype, tensor.data.data(), tensor.num_elements(), label(param.value));
     }
-    check_alone_behind(NodeId());
+    make_checks(checks_behind_, NodeId());
   }
 
   /// Of a body: the sizes are known.
@@ -68,11 +74,9 @@ class Evaluator {
 
   void run() {
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
-      for (const DimCheck& check : graph_.checks) {
-        if (check.node == n) this->check(check);
-      }
+      make_checks(checks_of_, n);
       node(graph_.nodes[n]);
-      check_alone_behind(n);
+      make_checks(checks_behind_, n);
       if (!observer_) continue;
       for (ValueId v : graph_.nodes[n].results) observer_(graph_, v, values_[v]);
     }
@@ -119,11 +123,12 @@ class Evaluator {
     }
   }
 
-  /// Those that stand alone, whose last size the node has found; none: the entry.
-  void check_alone_behind(NodeId node) const {
-    for (const DimCheck& check : graph_.checks) {
-      if (!check.node.valid() && binder_of(graph_, check) == node) this->check(check);
-    }
+  using Checks = std::map<NodeId, std::vector<const DimCheck*>>;
+
+  void make_checks(const Checks& checks, NodeId node) const {
+    const auto found = checks.find(node);
+    if (found == checks.end()) return;
+    for (const DimCheck* check : found->second) this->check(*check);
   }
 
   void check(const DimCheck& check) const {
@@ -347,6 +352,8 @@ class Evaluator {
   const Observer& observer_;
   IdMap<ValueId, Tensor> values_;
   std::vector<int64_t> symbols_;
+  Checks checks_of_;      // by the node that they are made for
+  Checks checks_behind_;  // those that stand alone, by the node that finds their last size; none: the entry
 };
 
 }  // namespace
