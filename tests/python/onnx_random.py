@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 import onnxruntime
+from draws import Draws
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
@@ -90,7 +91,7 @@ class Value:
         return all(np.array_equal(a, b) for a, b in zip(self.plain, self.shaken, strict=True))
 
 
-class Grower:
+class Grower(Draws):
     """A graph that grows; `inner` makes the body of one of its nodes."""
 
     def __init__(self, seed, opset=None):
@@ -118,13 +119,7 @@ class Grower:
             other.values, other.pool, other.is_function = {name: self.values[name] for name in params}, list(params), True
         return other
 
-    # Chance
-
-    def some(self, items):
-        return items[self.rng.integers(len(items))]
-
-    def chance(self, p):
-        return self.rng.random() < p
+    # What there is
 
     def pick(self, fits=lambda v: True):
         """A value that `fits`: mostly a late one, now and then a new input."""
@@ -133,12 +128,10 @@ class Grower:
         found = [name for name in self.pool if fits(self.values[name])]
         if not found:
             raise Unfit
-        return found[-1 - min(int(self.rng.exponential(3)), len(found) - 1)]
+        return self.late(found)
 
     def name(self):
         return f"v{next(self.numbers)}"
-
-    # What there is
 
     def array(self, dtype, shape):
         """Random elements. Floats are a few units in size, and a number in eight is a small whole one: ties happen."""

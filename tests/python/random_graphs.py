@@ -10,6 +10,7 @@ import pytensor
 import pytensor.sparse as ps
 import pytensor.tensor as pt
 import scipy.sparse
+from draws import Draws
 from node_oracle import Unfit, run
 from pytensor.gradient import NullTypeGradError
 from pytensor.graph.basic import Constant
@@ -34,7 +35,7 @@ REDUCED = "sum prod max min mean var all any argmax argmin logsumexp".split()
 ROWS = "softmax log_softmax cumsum cumprod".split()
 
 
-class Grower:
+class Grower(Draws):
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
         self.inputs, self.values, self.exact = [], {}, set()
@@ -64,18 +65,12 @@ class Grower:
             a[self.rng.random(shape) < 0.2] = self.some([0.0, -0.0, np.nan, np.inf, 1.0])
         return a
 
-    def some(self, items):
-        return items[self.rng.integers(len(items))]
-
-    def chance(self, p):
-        return self.rng.random() < p
-
     def pick(self, fits=lambda v: True):
         """A variable whose value `fits`: mostly a late one, sometimes a new input or a constant."""
         found = [x for x, v in self.values.items() if fits(v)]
         if not found:
             raise Unfit
-        x = found[-1 - min(int(self.rng.exponential(3)), len(found) - 1)]
+        x = self.late(found)
         return pt.constant(self.values[x]) if self.chance(0.05) and x in self.inputs else x
 
     def value(self, x):
