@@ -10,6 +10,7 @@ import operator
 import os
 import pickle
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,12 +76,12 @@ def compile(
     )  # fmt: skip
     name, contents = _contents(model)
     network = _read(name, contents)
-    reading = _fixed(network, fixed), _names(donated), bool(windows)
+    reading = _Reading(_fixed(network, fixed), _names(donated), bool(windows))
     key = _key(contents or name, network, reading, choices)
     kept = _kept(key)
     if kept is not None:
         return kept
-    graph, weights = _imported(network, *reading)
+    graph, weights = _imported(network, reading)
     with progress.shown(f"inlay compiles {name}"):
         program = choices.compile(graph, weights, [])
     compilation = text.Compilation(program, weights, [], time.perf_counter() - start, arguments=None)
@@ -94,6 +95,18 @@ def compile(
 def ops():
     """The ops that are read: of each its domain ("": ONNX's own), its name and the first version of the operators."""
     return _inlay.onnx_ops()
+
+
+class _Reading(NamedTuple):
+    """How a network becomes a graph, in the order of `OnnxModel.imported`."""
+
+    fixed: dict  # by name: arrays of inputs, ints of sizes
+    donated: list
+    windows: bool
+
+    def text(self):
+        fixed = [(name, x) if isinstance(x, int) else (name, str(x.dtype), x.shape, x.tobytes()) for name, x in sorted(self.fixed.items())]
+        return repr((fixed, *self[1:]))
 
 
 def _contents(model):
@@ -121,9 +134,7 @@ def _key(source, network, reading, choices):
     try:
         digests = [hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else _digest(source)]
         digests += [_digest(path) for path in network.files]
-        fixed, *rest = reading
-        of_fixed = [(name, x) if isinstance(x, int) else (name, str(x.dtype), x.shape, x.tobytes()) for name, x in sorted(fixed.items())]
-        parts = digests, of_fixed, rest, environment.choices_of(choices), environment.variables(), environment.of(("inlay",))
+        parts = digests, reading.text(), environment.choices_of(choices), environment.variables(), environment.of(("inlay",))
         return f"inlay.onnx 1\n{parts!r}".encode(errors="surrogatepass")
     except (environment.NotText, OSError) as reason:
         _LOG.debug("inlay does not keep %s in the cache: %s", source if isinstance(source, str) else "a network", reason)
@@ -172,7 +183,7 @@ def _fixed(network, given):
     return arrays
 
 
-def _imported(network, *reading):
+def _imported(network, reading):
     graph, *rest = network.imported(*reading)
     if graph is None:
         names, why = rest
