@@ -21,7 +21,8 @@ struct ImportOptions {
   /// Inputs that are the same in all calls, by name: they are no parameters, and what hangs on them (the branch of an
   /// If, a shape, axes) is known.
   std::map<std::string, Tensor> fixed;
-  /// Sizes that are the same in all calls, by the names that the network, or its graph, has for them.
+  /// Sizes that are the same in all calls, by the names that the network, or its graph, has for them; and the seed of a
+  /// network that draws, `seed`.
   std::map<std::string, int64_t> sizes;
   /// Inputs whose bytes a call may overwrite: states, which a result takes over in place.
   std::set<std::string> donated;

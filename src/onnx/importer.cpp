@@ -326,8 +326,13 @@ void Importer::inputs() {
   for (const Declared& declared : model_.graph.inputs) {
     if (!constants.contains(declared.name)) input(declared);  // an old network lists its weights as inputs, too
   }
+}
+
+/// Errors: unknown-name: what is to be fixed is nothing of the network, as it is known once that has been read.
+void Importer::require_fixed() const {
   for (const auto& [name, size] : options_.sizes) {
-    if (fixed_sizes_.contains(name)) continue;
+    const bool is_seed = seed_.valid() && name == seed_name_;
+    if (is_seed || fixed_sizes_.contains(name)) continue;
     std::string known;
     for (const auto& symbol : builder_.graph().symbol_names()) known += str(known.empty() ? "" : ", ", symbol);
     throw error(ErrorCode::unknown_name, str("`", name, "` is to be fixed, and is neither an input nor a size of one",
@@ -340,8 +345,22 @@ Network Importer::run() {
   require_known_ops();
   inputs();
   const std::vector<ValueId> results = graph(model_.graph, scope_);
+  require_fixed();
   for (std::size_t i = 0; i < results.size(); ++i) builder_.output(results[i], model_.graph.outputs[i].name);
   return {std::move(builder_).finish(), std::move(weights_)};
+}
+
+ValueId Importer::seed() {
+  if (seed_.valid()) return seed_;
+  const auto is_input = [&](const std::string& name) {
+    return std::ranges::find(model_.graph.inputs, name, &Declared::name) != model_.graph.inputs.end();
+  };
+  for (int i = 2; is_input(seed_name_); ++i) seed_name_ = str("seed_", i);
+  const auto fixed = options_.sizes.find(seed_name_);
+  const bool is_fixed = fixed != options_.sizes.end() && !fixed_sizes_.contains(seed_name_);
+  seed_ = is_fixed ? builder_.literal(Literal::of_integer(DType::u64, fixed->second))
+                   : builder_.param(seed_name_, {DType::u64, {}});
+  return seed_;
 }
 
 /// No two of them are inputs, or what nodes compute: a node that came too late would be read for another one.

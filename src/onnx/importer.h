@@ -28,6 +28,11 @@ class Importer {
   Thing thing(const std::string& name, Scope& scope);
   /// The value that `name` has in `scope`, in the scope's frame. Errors: it is a sequence, or an empty optional.
   ValueId value(const std::string& name, Scope& scope);
+  /// What all draws of the network hang on, a u64 of the network's own frame: an argument of its own, `seed`, behind
+  /// the network's inputs, or what the options fix it to.
+  ValueId seed();
+  /// Another number for each draw.
+  uint64_t next_draw() { return ++num_draws_; }
   bool stores_windows() const { return options_.stores_windows; }
   bool is_defined(const std::string& name, Scope& scope) const { return scope.find(name).scope != nullptr; }
 
@@ -51,6 +56,7 @@ class Importer {
   void require_known_ops();
   void require_own_names(const Graph& graph) const;
   void inputs();
+  void require_fixed() const;
   void input(const Declared& declared);
   std::string name_in_graph(const std::string& size);
   Dim symbol(const std::string& name);
@@ -73,6 +79,9 @@ class Importer {
   std::vector<std::unique_ptr<const std::vector<Node>>> inlined_;  // of functions: what scopes point into
   std::vector<Tensor> weights_;
   Location at_;  // the node that is read
+  std::string seed_name_ = "seed";
+  ValueId seed_;  // once a node draws
+  uint64_t num_draws_ = 0;
   int depth_ = 0;
   int64_t nodes_left_;
 };

@@ -13,11 +13,11 @@ std::tuple<std::string_view, std::string_view, int64_t> key_of(const OpRow& row)
 }
 
 std::vector<OpRow> sorted_rows() {
-  const std::array families = {attention_ops(), boxes_ops(),     control_ops(), elementwise_ops(), fill_ops(),
-                               index_ops(),     loss_ops(),      matrix_ops(),  normalise_ops(),   pool_ops(),
-                               quantise_ops(),  recurrent_ops(), reduce_ops(),  resize_ops(),      sample_ops(),
-                               sequence_ops(),  shape_ops(),     signal_ops(),  sort_ops(),        transposed_ops(),
-                               window_ops()};
+  const std::array families = {attention_ops(),  boxes_ops(),    control_ops(),   elementwise_ops(), fill_ops(),
+                               index_ops(),      loss_ops(),     matrix_ops(),    normalise_ops(),   pool_ops(),
+                               quantise_ops(),   random_ops(),   recurrent_ops(), reduce_ops(),      resize_ops(),
+                               sample_ops(),     sequence_ops(), shape_ops(),     signal_ops(),      sort_ops(),
+                               transposed_ops(), window_ops()};
   std::vector<OpRow> out;
   for (const auto family : families) out.insert(out.end(), family.begin(), family.end());
   std::ranges::sort(out, {}, key_of);

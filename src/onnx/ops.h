@@ -25,6 +25,7 @@ std::span<const OpRow> matrix_ops();
 std::span<const OpRow> normalise_ops();
 std::span<const OpRow> pool_ops();
 std::span<const OpRow> quantise_ops();
+std::span<const OpRow> random_ops();
 std::span<const OpRow> recurrent_ops();
 std::span<const OpRow> reduce_ops();
 std::span<const OpRow> resize_ops();

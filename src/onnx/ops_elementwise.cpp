@@ -201,21 +201,6 @@ void cast(Call& c) {
 void cast_like(Call& c) { cast_to(c, c.dtype(1)); }
 
 /// What a network does in use: nothing is left out.
-void dropout(Call& c) {
-  if (c.version >= 12 && c.has(2)) {
-    const auto training = c.known_truth(c.in(2));
-    if (!training) throw c.needs(c.in(2), "whether it trains");
-    const auto ratio = c.has(1) ? c.known_literals(c.in(1)) : std::nullopt;
-    const bool drops_none = ratio && ratio->size() == 1 && ratio->front().f == 0;
-    if (*training && !drops_none) throw c.unsupported("elements that are left out by chance, as in training");
-  }
-  c.out(0, c.in(0));
-  if (c.wants(1)) {
-    const DType dtype = c.version >= 10 ? DType::boolean : c.dtype(0);
-    c.out(1, full(c.b, c.literal(dtype, 1), c.dims(0)));
-  }
-}
-
 constexpr OpRow kOps[] = {
     {"Abs", scalar<Op::abs_>},
     {"Acos", scalar<Op::arccos_>},
@@ -239,7 +224,6 @@ constexpr OpRow kOps[] = {
     {"Cos", scalar<Op::cos_>},
     {"Cosh", scalar<Op::cosh_>},
     {"Div", divide},
-    {"Dropout", dropout},
     {"Elu", elu},
     {"Equal", scalar<Op::eq_>},
     {"Erf", scalar<Op::erf_>},

@@ -29,6 +29,7 @@ class Frame {
   /// The value of the frame around it that a parameter of the body is; none: it is another value.
   std::optional<ValueId> outside(ValueId inside) const;
   const Frame* outer() const { return outer_; }
+  Frame* outer() { return outer_; }
 
   /// Element `place` of an integer vector as a size: known, or found when the program runs. The same element is the
   /// same size each time.

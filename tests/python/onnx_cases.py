@@ -70,11 +70,15 @@ def run(case, **choices):
             raise Refused("inputs or outputs of a type that inlay does not have")
         named = dict(zip(case.inputs, given, strict=False))
         fn, fixed = compiled(case, named, **choices)
-        results = fn(*(named[name] for name in case.inputs if name in named and name not in fixed))
+        draws = "seed" in fn.parameters
+        results = fn(*(named[name] for name in case.inputs if name in named and name not in fixed), **({"seed": 1} if draws else {}))
         results = results if isinstance(results, tuple) else (results,)
         assert len(results) == len(wanted)
         for got, want, declared in zip(results, wanted, outputs, strict=True):
-            assert_close(got, want, case, getattr(declared, "dtype", None))
+            if draws:  # the expected numbers are of NumPy's generator (tests/python/test_onnx_draws.py judges ours)
+                assert (got.dtype, got.shape) == (want.dtype, want.shape)
+            else:
+                assert_close(got, want, case, getattr(declared, "dtype", None))
 
 
 def assert_close(got, want, case, dtype):
