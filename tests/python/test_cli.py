@@ -52,7 +52,7 @@ RESULT = "b = f64[2] [1.0, 9.0]\ntotal = f64 10.0\n"
 
 def test_exit_codes(program):
     assert tool("run", "p.inlay", *ARGUMENTS) == RESULT
-    assert "no file for %s" in tool("run", "p.inlay", "x=x.npy", code=1)
+    assert "no argument for %s" in tool("run", "p.inlay", "x=x.npy", code=1)
     assert "error[invalid-file]" in tool("opt", "missing.inlay", code=1)
     (program / "bad.inlay").write_text("graph @main(%x: f64) { return %y }")
     assert "error[unknown-name]" in tool("opt", "bad.inlay", code=1)
@@ -411,13 +411,20 @@ def test_a_file_that_cannot_be_written_whole_is_as_it_was(program):
     assert Path("/dev/null").is_char_device()
 
 
+def test_numbers_for_parameters_that_are_one(program):
+    assert tool("run", "p.inlay", "x=x.npy", "s=2.0") == tool("run", "p.inlay", "x=x.npy", "s=2") == RESULT
+    assert "error[invalid-file]: 2x: cannot be read" in tool("run", "p.inlay", "x=x.npy", "s=2x", code=1)
+    assert "error[invalid-file]: 2: cannot be read" in tool("run", "p.inlay", "x=2", "s=2", code=1)
+    assert "the program has no parameter %t" in tool("run", "p.inlay", "x=x.npy", "t=2", code=1)
+
+
 def test_files_that_cannot_be_read(program):
     """Not on the way either: what has come until then is no file."""
     for path, why in [("none", "No such file or directory"), ("/", "Is a directory"), ("/proc/self/mem", "Input/output error")]:
         said = f"error[invalid-file]: {path}: cannot be read: {why}\n"
         assert tool("opt", path, code=1) == tool("run", "p.inlay", f"x={path}", code=1) == said
     for argument in ("x", "x=", "=x.npy"):
-        said = f"error[wrong-argument-count]: `{argument}`: expected parameter=file.npy\n"
+        said = f"error[wrong-argument-count]: `{argument}`: expected parameter=file.npy, or parameter=number\n"
         assert tool("run", "p.inlay", argument, code=1) == said
 
 

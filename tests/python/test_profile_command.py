@@ -115,7 +115,7 @@ def test_kernels_of_a_dump(program):
     text = tool(kernels, "x=x.npy", "b=b.npy", "--profile")
     assert text.startswith(f"{kernels}, n = 1000, m = 3\n")
     assert rows_of(text)["@k0 over n: s = sum(x)"] == ("8000 B", "0 B")
-    assert "no file for %b" in tool(kernels, "x=x.npy", "--profile", code=1)
+    assert "no argument for %b" in tool(kernels, "x=x.npy", "--profile", code=1)
     assert "holds kernels: --size is for graphs" in tool(kernels, "x=x.npy", "--profile", "--size=m=3", code=1)
 
 

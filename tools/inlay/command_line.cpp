@@ -50,6 +50,7 @@ Examples:
   inlay run dump/*-name-kernels.kernels o=o.npy x=x.npy   from the kernels of a dump on
   inlay run net.onnx image=image.npy                   a network, with its weights
   inlay run vad.onnx --fixed sr=16000 input=x.npy state=s.npy
+  inlay run voice.onnx text=text.npy seed=5            a network that draws (docs/onnx.md)
 
 Evaluators, from the source to machine code; the first that differs names the stage that is wrong:
   reference      the graph as it was written, every value a fresh array
@@ -199,9 +200,10 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
 }
 
 CLI::App* declare(CLI::App& app, RunCommand& command) {
-  CLI::App* run = app.add_subcommand("run", "Run a program on .npy files");
+  CLI::App* run = app.add_subcommand("run", "Run a program on .npy files and numbers");
   run->add_option("file", command.file, "the program")->required();
-  run->add_option("arguments", command.arguments, "parameter=file.npy, one for each parameter");
+  run->add_option("arguments", command.arguments,
+                  "parameter=file.npy, one for each parameter; for a 0-d one also parameter=number");
   CLI::Option* output = run->add_option("-o,--output", command.directory,
                                         "write the results as .npy files into this folder, instead of printing them");
   CLI::Option* evaluator = run->add_option("--evaluator", command.evaluator, "who runs it, see below");

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 struct Signature {
   struct Parameter {
     std::string name, type;                // alpha; f64[n]
+    std::optional<DType> number;           // of a 0-d one
     const onnx::Tensor* weight = nullptr;  // of a network
   };
   std::vector<Parameter> params;
@@ -39,10 +40,15 @@ std::string output_name(const std::string& own, const std::string& of_value, std
   return of_value.empty() ? str("output", i) : of_value;
 }
 
+std::optional<DType> number_of(const std::vector<Dim>& dims, DType dtype) {
+  return dims.empty() ? std::optional(dtype) : std::nullopt;
+}
+
 Signature signature_of(const Graph& graph) {
   Signature out;
   for (const Param& param : graph.params) {
-    out.params.push_back({graph.values[param.value].name, graph.type_text(graph.type(param.value))});
+    const TensorType& type = graph.type(param.value);
+    out.params.push_back({graph.values[param.value].name, graph.type_text(type), number_of(type.dims, type.dtype)});
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const Output& output = graph.outputs[i];
@@ -67,7 +73,8 @@ Signature signature_of(const kernel::KernelProgram& program) {
   for (kernel::BufferId b : program.params) {
     const kernel::Buffer& buffer = program.buffers[b];
     const auto dims = join(buffer.dims, ", ", [&](const Dim& dim) { return dim.to_text(program.symbol_names()); });
-    out.params.push_back({buffer.name, str(dtype_name(buffer.dtype), buffer.dims.empty() ? "" : str("[", dims, "]"))});
+    out.params.push_back({buffer.name, str(dtype_name(buffer.dtype), buffer.dims.empty() ? "" : str("[", dims, "]")),
+                          number_of(buffer.dims, buffer.dtype)});
   }
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     out.outputs.push_back(output_name(program.buffers[program.outputs[i]].name, "", i));
@@ -82,31 +89,42 @@ std::string parameters_text(const Signature& signature) {
   return join(given, ", ", [](const Signature::Parameter& param) { return str("%", param.name, ": ", param.type); });
 }
 
-void require_parameter(const Signature& signature, const std::string& name) {
+const Signature::Parameter& parameter(const Signature& signature, const std::string& name) {
   std::vector<std::string> known;
   for (const Signature::Parameter& param : signature.params) {
-    if (!param.weight) known.push_back(param.name);
+    if (param.weight) continue;
+    if (param.name == name) return param;
+    known.push_back(param.name);
   }
-  if (std::ranges::find(known, name) != known.end()) return;
   const auto guess = text::nearest(name, known);
   throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", name))
       .help(str(guess ? str("did you mean %", *guess, "? ") : "", "it takes ", parameters_text(signature)));
 }
 
-/// "x=a.npy", by the parameter's name.
+/// A file, or the number itself for a parameter that is one.
+Tensor read_argument(const Signature::Parameter& param, const std::string& text) {
+  const auto number = param.number ? Literal::of_text(*param.number, text) : std::nullopt;
+  if (!number) return read_npy(text);
+  Tensor out = Tensor::zeros(*param.number, {});
+  number->store(out.element(0));
+  return out;
+}
+
+/// "x=a.npy", "k=3", by the parameter's name.
 std::map<std::string, Tensor> read_files(const Signature& signature, const std::vector<std::string>& arguments) {
   std::map<std::string, Tensor> given;
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == argument.size()) {
-      throw Error(ErrorCode::wrong_argument_count, {}, str("`", argument, "`: expected parameter=file.npy"));
+      throw Error(ErrorCode::wrong_argument_count, {},
+                  str("`", argument, "`: expected parameter=file.npy, or parameter=number"));
     }
     const std::string name = argument.substr(0, equals);
-    if (!given.emplace(name, read_npy(argument.substr(equals + 1))).second) {
+    const Signature::Parameter& param = parameter(signature, name);
+    if (!given.emplace(name, read_argument(param, argument.substr(equals + 1))).second) {
       throw Error(ErrorCode::duplicate_name, {}, str("%", name, " is given twice"));
     }
   }
-  for (const auto& [name, tensor] : given) require_parameter(signature, name);
   return given;
 }
 
@@ -120,9 +138,9 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
     }
     const auto found = given.find(param.name);
     if (found == given.end()) {
-      throw Error(ErrorCode::wrong_argument_count, {}, str("no file for %", param.name))
+      throw Error(ErrorCode::wrong_argument_count, {}, str("no argument for %", param.name))
           .note("parameter", str("%", param.name, "  ", param.type))
-          .help(str("takes ", parameters_text(signature), "; each as NAME=FILE.npy"));
+          .help(str("takes ", parameters_text(signature), "; each as NAME=FILE.npy, a number also as NAME=NUMBER"));
     }
     inputs.push_back(std::move(found->second));
   }
