@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "onnx/call.h"
+#include "onnx/narrow.h"
 #include "onnx/ops.h"
 #include "ops/facts.h"
 #include "support/ascii.h"
@@ -410,6 +411,7 @@ void Importer::node(const Node& node, Scope& scope) {
   const OpRow* row = find_op(node.domain, node.op, version);
   if (!row) throw error(ErrorCode::unsupported, str("inlay does not have ", full_name(node.domain, node.op)));
   Call call(*this, scope, node, version);
+  const Instead<bool> narrow(takes_narrow_, row->takes_narrow);
   try {
     row->make(call);
   } catch (const std::out_of_range&) {  // `at` of the sizes of an input, or of the node's inputs and attributes
@@ -457,8 +459,19 @@ ValueId Importer::value(const std::string& name, Scope& scope) {
                                 ", and a tensor is wanted"));
 }
 
+bool Importer::is_narrow(const std::string& name, Scope& scope) const {
+  const Scope::Found found = scope.find(name);
+  const auto* const tensor = found.thing ? std::get_if<const Tensor*>(found.thing) : nullptr;
+  return tensor && wide_dtype((*tensor)->type);
+}
+
 /// A small one is a literal where it is used; any other a bound parameter of the network.
 ValueId Importer::constant(const Tensor& tensor, Frame& frame) {
+  if (takes_narrow_ && wide_dtype(tensor.type)) {
+    const auto known = widened_.find(&tensor);
+    return constant(known == widened_.end() ? widened_.emplace(&tensor, widened(tensor)).first->second : known->second,
+                    frame);
+  }
   const std::optional<DType> dtype = dtype_of_type(tensor.type);
   if (!dtype) {
     throw frame.b.error(ErrorCode::unsupported,

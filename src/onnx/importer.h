@@ -33,6 +33,8 @@ class Importer {
   ValueId seed();
   /// Another number for each draw.
   uint64_t next_draw() { return ++num_draws_; }
+  /// Is it a constant whose elements inlay has no type for? The op that takes it has them in a wider type.
+  bool is_narrow(const std::string& name, Scope& scope) const;
   bool stores_windows() const { return options_.stores_windows; }
   bool is_defined(const std::string& name, Scope& scope) const { return scope.find(name).scope != nullptr; }
 
@@ -78,7 +80,9 @@ class Importer {
   std::unordered_map<const Tensor*, ValueId> constants_;           // of the root
   std::vector<std::unique_ptr<const std::vector<Node>>> inlined_;  // of functions: what scopes point into
   std::vector<Tensor> weights_;
-  Location at_;  // the node that is read
+  Location at_;                                        // the node that is read
+  std::unordered_map<const Tensor*, Tensor> widened_;  // constants
+  bool takes_narrow_ = false;                          // of the node that is read
   std::string seed_name_ = "seed";
   ValueId seed_;  // once a node draws
   uint64_t num_draws_ = 0;

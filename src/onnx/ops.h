@@ -12,6 +12,7 @@ struct OpRow {
   void (*make)(Call&);
   int since = 1;                 // the first version of the operator set with this meaning
   std::string_view domain = "";  // ONNX's own
+  bool takes_narrow = false;     // constants of elements of a byte or less that inlay has no type for (narrow.h)
 };
 
 std::span<const OpRow> attention_ops();

@@ -216,7 +216,7 @@ constexpr OpRow kOps[] = {
     {"BitwiseNot", scalar<Op::not_>},
     {"BitwiseOr", scalar<Op::or_>},
     {"BitwiseXor", scalar<Op::xor_>},
-    {"Cast", cast},
+    {.name = "Cast", .make = cast, .takes_narrow = true},
     {"CastLike", cast_like},
     {"Ceil", scalar<Op::ceil_>},
     {"Celu", celu},

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "inlay/linalg.h"
+#include "onnx/importer.h"
 #include "onnx/ops.h"
 
 namespace inlay::onnx {
@@ -70,10 +71,16 @@ ValueId difference(Call& c, ValueId x, std::optional<ValueId> zero) {
 void dequantise(Call& c) {
   const ValueId x = c.in(0), given = c.in(1);
   const DType dtype = c.dtype_attribute("output_dtype").value_or(c.type(given).dtype);
-  if (!is_integer(c.dtype(0))) throw c.wrong(str("of ", c.b.graph().describe(x), ", which is to be of integers"));
   std::optional<ValueId> zero = c.maybe(2);
   if (zero) zero = beside(c, *zero, x);
   const ValueId scale = beside(c, c.b.cast(given, dtype), x);
+  if (is_float(c.dtype(0)) && c.importer.is_narrow(c.node.inputs[0], c.scope)) {  // float8
+    const ValueId number = c.b.cast(x, dtype);
+    const ValueId moved = zero ? c.scalar(Op::sub_, {number, c.b.cast(*zero, dtype)}) : number;
+    c.out(c.scalar(Op::mul_, {moved, scale}));
+    return;
+  }
+  if (!is_integer(c.dtype(0))) throw c.wrong(str("of ", c.b.graph().describe(x), ", which is to be of integers"));
   c.out(c.scalar(Op::mul_, {c.b.cast(difference(c, x, zero), dtype), scale}));
 }
 
@@ -130,8 +137,10 @@ void quantised_matmul(Call& c) {
 }
 
 constexpr OpRow kOps[] = {
-    {"DequantizeLinear", dequantise},  {"DynamicQuantizeLinear", dynamically_quantise},
-    {"MatMulInteger", matmul_integer}, {"QLinearMatMul", quantised_matmul},
+    {.name = "DequantizeLinear", .make = dequantise, .takes_narrow = true},
+    {"DynamicQuantizeLinear", dynamically_quantise},
+    {"MatMulInteger", matmul_integer},
+    {"QLinearMatMul", quantised_matmul},
     {"QuantizeLinear", quantise},
 };
 
