@@ -10,8 +10,8 @@
 namespace inlay::onnx {
 namespace {
 
-/// How an element is packed. A float is (-1)^sign * 2^(exponent - bias) * 1.mantissa, below the least exponent
-/// 2^(1 - bias) * 0.mantissa. Source: ONNX's float8 and float4 pages, and the OCP's Microscaling Formats.
+/// How an element is packed. A float is (-1)^sign * 2^(exponent - bias) * 1.mantissa, and where the exponent is 0
+/// (-1)^sign * 2^(1 - bias) * 0.mantissa. Source: ONNX's float8 and float4 pages, and the OCP's Microscaling Formats.
 struct Packing {
   /// What is no finite number: as IEEE has it (inf, nan); all bits but the sign (nan); the sign alone (nan); nothing.
   enum class Special : uint8_t { ieee, all_ones, sign_alone, none };
@@ -24,16 +24,16 @@ struct Packing {
 
 using Special = Packing::Special;
 constexpr Packing kPackings[] = {
-    {17, DType::f16, 8, 4, 7, Special::all_ones},
-    {18, DType::f16, 8, 4, 8, Special::sign_alone},
-    {19, DType::f16, 8, 5, 15, Special::ieee},
-    {20, DType::f16, 8, 5, 16, Special::sign_alone},
-    {21, DType::u8, 4},
-    {22, DType::i8, 4},
-    {23, DType::f16, 4, 2, 1},
-    {24, DType::f32, 8, 8, 127, Special::all_ones},  // float8e8m0: powers of 2, without a sign
-    {25, DType::u8, 2},
-    {26, DType::i8, 2},
+    {17, DType::f16, 8, 4, 7, Special::all_ones},     // float8e4m3fn
+    {18, DType::f16, 8, 4, 8, Special::sign_alone},   // float8e4m3fnuz
+    {19, DType::f16, 8, 5, 15, Special::ieee},        // float8e5m2
+    {20, DType::f16, 8, 5, 16, Special::sign_alone},  // float8e5m2fnuz
+    {21, DType::u8, 4},                               // uint4
+    {22, DType::i8, 4},                               // int4
+    {23, DType::f16, 4, 2, 1},                        // float4e2m1
+    {24, DType::f32, 8, 8, 127, Special::all_ones},   // float8e8m0: powers of 2, without a sign
+    {25, DType::u8, 2},                               // uint2
+    {26, DType::i8, 2},                               // int2
 };
 
 const Packing* packing_of(int64_t type) {

@@ -7,7 +7,7 @@
 
 namespace inlay::onnx {
 
-/// The dtype that has all values of a TensorProto.DataType; none: inlay has the type itself, or knows it not.
+/// The dtype that has all values of a TensorProto.DataType; none: inlay has the type itself, or does not know it.
 std::optional<DType> wide_dtype(int64_t type);
 /// The constant with elements of `wide_dtype`. Errors: invalid-file: its bytes are not as many as its sizes say.
 Tensor widened(const Tensor& tensor);

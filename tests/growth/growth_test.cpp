@@ -48,8 +48,7 @@ constexpr Exception kExceptions[] = {
     // one of them carries with what all before it do. The rest is linear.
     {"loops", "lower", 18},
     // Quadratic in the calls that are put together, here 1000: each looks at the steps and statements up to its place,
-    // at
-    // some 200 instructions for each.
+    // at some 200 instructions for each.
     {"placed", "place-results", 31},
 };
 

@@ -1,5 +1,6 @@
 """Layers of random ONNX networks (onnx_random_ops.py): products, norms, windows, quantised numbers, recurrent nodes."""
 
+import ml_dtypes
 import numpy as np
 from onnx_random import Unfit
 from onnx_random_ops import FLOATS, NUMBER, fixed, some_axis
@@ -209,6 +210,26 @@ def quantised(g):
     return g.take("DequantizeLinear", [q, scale, zero])
 
 
+# Elements of a byte or less, and the version that has them.
+NARROW = {"float8_e4m3fn": 19, "float8_e5m2": 19, "int4": 21, "uint4": 21, "float4_e2m1fn": 23, "int2": 25, "uint2": 25}
+
+
+def narrow_weights(g):
+    """A matrix of them as floats: cast, or with scales for all elements, for columns or for blocks of rows."""
+    kinds = [kind for kind, since in NARROW.items() if g.opset >= since and hasattr(ml_dtypes, kind)]
+    if not kinds:
+        raise Unfit
+    kind, rows, columns = g.some(kinds), g.some([2, 4]), g.some([1, 3, 11])
+    w = g.constant(g.rng.integers(0 if kind[0] == "u" else -2, 2, (rows, columns)).astype(getattr(ml_dtypes, kind)))
+    if g.chance(0.3):
+        return g.take("Cast", [w], to=NUMBER["float32"])
+    shape, attributes = g.some([((), {}), ((columns,), {"axis": 1}), ((rows // 2, columns), {"axis": 0, "block_size": 2})])
+    if "block_size" in attributes and g.opset < 21:
+        raise Unfit
+    scales = g.constant(np.abs(g.array("float32", shape)) + np.float32(0.25))
+    return g.take("DequantizeLinear", [w, scales], **attributes)
+
+
 def product_of_integers(g):
     x = g.pick(lambda v: v.rank >= 2 and v.dtype in ("uint8", "int8"))
     v = g.values[x]
@@ -358,5 +379,5 @@ def recurrent(g):
 
 LAYERS = [
     product, product, gemm, einsum, norm, norm, convolution, convolution, transposed, pool, pool, resize, quantised,
-    product_of_integers, product_of_quantised, convolution_of_integers, rare, rare, rare, recurrent,
+    narrow_weights, product_of_integers, product_of_quantised, convolution_of_integers, rare, rare, rare, recurrent,
 ]  # fmt: skip

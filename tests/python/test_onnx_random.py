@@ -16,6 +16,7 @@ import onnx_cases  # noqa: E402
 import onnx_random_bodies  # noqa: E402
 from inlay.errors import ShapeMismatch  # noqa: E402
 from onnx_random import Grower, Unfit, moved  # noqa: E402
+from onnx_random_layers import NARROW  # noqa: E402
 
 SECONDS = float(os.environ.get("INLAY_FUZZ_SECONDS", 0))
 SEED = int(os.environ.get("INLAY_FUZZ_SEED", 0))
@@ -36,10 +37,11 @@ def grown(seed):
             grower.some(onnx_random_bodies.ALL)(grower)
         except Unfit:
             pass
-    made = [name for name in grower.values if name not in grower.inputs and name not in grower.constants]
+    known = [name for name, value in grower.values.items() if value.dtype not in NARROW]
+    made = [name for name in known if name not in grower.inputs and name not in grower.constants]
     if not made:
         return None
-    also = [grower.some(list(grower.values)) for _ in range(grower.rng.integers(0, 4))]
+    also = [grower.some(known) for _ in range(grower.rng.integers(0, 4))]
     outputs = list(dict.fromkeys([made[-1], *also]))
     return grower, outputs
 
