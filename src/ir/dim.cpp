@@ -11,14 +11,18 @@
 namespace inlay {
 namespace {
 
-int64_t floor_div_value(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t quotient = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
-}
-
 [[noreturn]] void too_large(int64_t a, const char* sign, int64_t b) {
   throw Error(ErrorCode::size_overflow, {}, str("a size does not fit in 64 bits: ", a, sign, b));
+}
+
+/// 2^63 is no number of 64 bits, and its quotient ends a process on many CPUs.
+bool quotient_overflows(int64_t a, int64_t b) { return a == std::numeric_limits<int64_t>::min() && b == -1; }
+
+int64_t floor_div_value(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  if (quotient_overflows(a, b)) too_large(a, " / ", b);
+  const int64_t quotient = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
 int64_t checked_add(int64_t a, int64_t b) {
@@ -336,7 +340,10 @@ struct Exact {
     require_fits(__builtin_mul_overflow(a, b, &out));
     return out;
   }
-  static int64_t floor_div(int64_t a, int64_t b) { return floor_div_value(a, b); }
+  static int64_t floor_div(int64_t a, int64_t b) {
+    require_fits(quotient_overflows(a, b));
+    return floor_div_value(a, b);
+  }
 };
 
 struct Estimate {
@@ -370,6 +377,18 @@ typename Arithmetic::Number Dim::value(std::span<const int64_t> symbols) const {
 
 int64_t Dim::evaluate(std::span<const int64_t> symbols) const { return value<Exact>(symbols); }
 
+/// Of a divisor, which is a sum of what is at least 0 in what programs are made of.
+static bool may_be_negative(const Dim& dim) {
+  return dim.constant_part() < 0 ||
+         std::ranges::any_of(
+             dim.terms(),
+             [](const Dim::Term& term) {
+               return term.coefficient < 0 ||
+                      std::ranges::any_of(
+                          term.factors, [](const Dim::Atom& factor) { return factor.kind != Dim::Atom::Kind::symbol; });
+             });
+}
+
 bool Dim::may_overflow() const {
   // A difference of two numbers that are at least 0 does not overflow.
   int most_positive = constant_ > 0, most_negative = constant_ < 0;
@@ -378,6 +397,7 @@ bool Dim::may_overflow() const {
     const Atom& atom = term.factors[0];
     const bool is_symbol = atom.kind == Atom::Kind::symbol;
     if (!is_symbol && (atom.operands->first.may_overflow() || atom.operands->second.may_overflow())) return true;
+    if (atom.kind == Atom::Kind::floor_div && may_be_negative(atom.operands->second)) return true;
     most_positive += !is_symbol || term.coefficient > 0;
     most_negative += !is_symbol || term.coefficient < 0;
   }

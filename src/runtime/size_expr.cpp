@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 
 #include "support/error.h"
@@ -25,7 +26,10 @@ int64_t apply(SizeItem::Kind kind, int64_t a, int64_t b) {
     case SizeItem::Kind::symbol: break;
     case SizeItem::Kind::add: overflow = __builtin_add_overflow(a, b, &out); break;
     case SizeItem::Kind::multiply: overflow = __builtin_mul_overflow(a, b, &out); break;
-    case SizeItem::Kind::floor_div: out = floor_div_value(a, b); break;
+    case SizeItem::Kind::floor_div:
+      overflow = a == std::numeric_limits<int64_t>::min() && b == -1;
+      if (!overflow) out = floor_div_value(a, b);
+      break;
     case SizeItem::Kind::min: out = std::min(a, b); break;
     case SizeItem::Kind::max: out = std::max(a, b); break;
   }

@@ -90,7 +90,9 @@ std::string ProgramText::exact_atom(const Dim::Atom& atom) {
   if (atom.kind == Dim::Atom::Kind::symbol) return symbol(atom.symbol);
   if (atom.kind == Dim::Atom::Kind::sum) return exact_size(atom.operands->first);
   const auto& [a, b] = *atom.operands;
-  return str(needs.use(function_of(atom)), "(", exact_size(a), ", ", exact_size(b), ")");
+  const bool divides = atom.kind == Dim::Atom::Kind::floor_div && !b.is_constant();
+  return str(needs.use(divides ? "divide_sizes" : function_of(atom)), "(", exact_size(a), ", ", exact_size(b),
+             divides ? ", &overflows)" : ")");
 }
 
 std::string ProgramText::exact_size(const Dim& dim) {

@@ -14,20 +14,23 @@ bool is_one_atom(const Dim& dim) {
   return term.coefficient == 1 && term.factors.size() == 1;
 }
 
-/// Towards minus infinity; a divisor of 0 gives 0, as Dim::evaluate has it.
+/// Towards minus infinity; a divisor of 0 gives 0, as Dim::evaluate has it. The least number divided by -1, where the
+/// instruction would end the process, gives itself: that it does not fit is told elsewhere (`tested_size`), where what
+/// is divided may have wrapped around besides.
 Value* floor_quotient(llvm::IRBuilder<>& b, Value* left, Value* right) {
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(right);
   if (constant && constant->getValue().isPowerOf2() && !constant->isNegative()) {
     return b.CreateAShr(left, constant->getValue().logBase2());
   }
-  Value* none = b.CreateICmpEQ(right, b.getInt64(0));
-  Value* divisor = b.CreateSelect(none, b.getInt64(1), right);
+  const auto is = [&](int64_t value) { return b.CreateICmpEQ(right, b.getInt64(static_cast<uint64_t>(value))); };
+  Value *none = is(0), *negates = is(-1);
+  Value* divisor = b.CreateSelect(b.CreateOr(none, negates), b.getInt64(1), right);
   Value* quotient = b.CreateSDiv(left, divisor);
   Value* rest = b.CreateSub(left, b.CreateMul(quotient, divisor));
   Value* below =
       b.CreateAnd(b.CreateICmpNE(rest, b.getInt64(0)), b.CreateICmpSLT(b.CreateXor(rest, divisor), b.getInt64(0)));
   Value* floored = b.CreateSub(quotient, b.CreateZExt(below, b.getInt64Ty()));
-  return b.CreateSelect(none, b.getInt64(0), floored);
+  return b.CreateSelect(none, b.getInt64(0), b.CreateSelect(negates, b.CreateNeg(left), floored));
 }
 
 }  // namespace
@@ -99,11 +102,11 @@ Value* Sizes::tested_size(const Dim& dim, Value*& overflows) {
   if (const auto tested = std::ranges::find(tested_, dim, &std::pair<Dim, Value*>::first); tested != tested_.end()) {
     return tested->second;
   }
+  const auto also = [&](Value* bit) { overflows = overflows ? b_.CreateOr(overflows, bit) : bit; };
   const auto exact = [&](llvm::Intrinsic::ID operation, Value* left, Value* right) {
     if (!left) return right;
     Value* both = b_.CreateBinaryIntrinsic(operation, left, right);
-    Value* bit = b_.CreateExtractValue(both, 1);
-    overflows = overflows ? b_.CreateOr(overflows, bit) : bit;
+    also(b_.CreateExtractValue(both, 1));
     return b_.CreateExtractValue(both, 0);
   };
   Value* total = dim.constant_part() == 0 ? nullptr : b_.getInt64(dim.constant_part());
@@ -114,6 +117,10 @@ Value* Sizes::tested_size(const Dim& dim, Value*& overflows) {
         for (const Dim* operand : {&atom.operands->first, &atom.operands->second}) {
           if (operand->may_overflow()) tested_size(*operand, overflows);
         }
+      }
+      if (atom.kind == Dim::Atom::Kind::floor_div && !atom.operands->second.is_constant()) {
+        Value* least = b_.CreateICmpEQ(of(atom.operands->first), b_.getInt64(uint64_t{1} << 63));
+        also(b_.CreateAnd(least, b_.CreateICmpEQ(of(atom.operands->second), b_.getInt64(UINT64_MAX))));
       }
       product = exact(llvm::Intrinsic::smul_with_overflow, product, factor(atom));
     }

@@ -127,6 +127,12 @@ static inline int64_t floor_div_i64(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+/* A quotient of sizes; says where it does not fit in 64 bits. */
+static inline int64_t divide_sizes(int64_t a, int64_t b, bool* overflows) {
+  if (a == INT64_MIN && b == -1) *overflows = true;
+  return floor_div_i64(a, b);
+}
+
 /* With the sign of b; x % 0 is 0. */
 static inline int64_t mod_i64(int64_t a, int64_t b) {
   if (b == 0 || b == -1) return 0;
