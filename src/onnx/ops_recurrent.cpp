@@ -70,7 +70,7 @@ std::vector<Activation> activations_of(const Call& c, const std::vector<std::str
 /// The weights of one direction, outside of the loop.
 struct Weights {
   ValueId w;  // [gates hidden, input]
-  ValueId r;  // [directions, gates hidden, hidden]: as it lies, so that the loop has no copy of a part
+  ValueId r;  // [directions, hidden, gates hidden]: all of it, so that the loop has no copy of a part
   std::size_t direction = 0;
   // [gates hidden]; one is the sum of both where the cell reads them together.
   std::optional<ValueId> bias, r_bias;
@@ -99,11 +99,12 @@ class Step {
     return b.slice(all, std::move(index));
   }
 
-  /// The rows of R for the gates [from, to).
-  ValueId rows(const Weights& weights, int64_t from, int64_t to) {
-    const ValueId r = bring(weights.r);
-    return b.slice(
-        r, {IndexItem::at(static_cast<int64_t>(weights.direction)), IndexItem::range(from * hidden_, to * hidden_)});
+  /// What the state h gives to the gates [from, to).
+  ValueId product(ValueId h, const Weights& weights, int64_t from, int64_t to) {
+    const ValueId r =
+        b.slice(bring(weights.r), {IndexItem::at(static_cast<int64_t>(weights.direction)), IndexItem::range(0, hidden_),
+                                   IndexItem::range(from * hidden_, to * hidden_)});
+    return linalg::matmul(b, h, r);
   }
 
   ValueId clipped(ValueId x) {
@@ -170,11 +171,8 @@ struct Recurrent {
   Cell cell;
 };
 
-/// x @ transpose(w).
-ValueId product(GraphBuilder& b, ValueId x, ValueId w) { return linalg::matmul(b, x, linalg::swapped(b, w)); }
-
 std::vector<ValueId> rnn_cell(Step& s, ValueId given, const std::vector<ValueId>& states, const Weights& weights) {
-  return {s.gated(0, s.add(given, product(s.b, states[0], s.rows(weights, 0, 1))))};
+  return {s.gated(0, s.add(given, s.product(states[0], weights, 0, 1)))};
 }
 
 /// Gates in the order i, o, f, c. What is clipped is the sums of the gates, not the cell: so onnxruntime has it, and
@@ -182,7 +180,7 @@ std::vector<ValueId> rnn_cell(Step& s, ValueId given, const std::vector<ValueId>
 std::vector<ValueId> lstm_cell(Step& s, ValueId given, const std::vector<ValueId>& states, const Weights& weights,
                                bool couples) {
   const ValueId h = states[0], cell = states[1];
-  const ValueId all = s.add(given, product(s.b, h, s.rows(weights, 0, 4)));
+  const ValueId all = s.add(given, s.product(h, weights, 0, 4));
   const auto seeing = [&](int64_t place, int64_t peephole, ValueId what) {
     const ValueId gate = s.gate(all, place);
     return weights.peepholes ? s.add(gate, s.mul(s.gate(s.bring(*weights.peepholes), peephole), what)) : gate;
@@ -202,18 +200,18 @@ std::vector<ValueId> gru_cell(Step& s, ValueId given, const std::vector<ValueId>
   const ValueId h = states[0];
   ValueId update, candidate;
   if (resets_product) {
-    ValueId all = product(s.b, h, s.rows(weights, 0, 3));
+    ValueId all = s.product(h, weights, 0, 3);
     if (weights.r_bias) all = s.add(all, s.bring(*weights.r_bias));
     const auto sum = [&](int64_t place) { return s.add(s.gate(given, place), s.gate(all, place)); };
     update = s.gated(0, sum(0));
     const ValueId reset = s.gated(0, sum(1));
     candidate = s.gated(1, s.add(s.gate(given, 2), s.mul(reset, s.gate(all, 2))));
   } else {
-    const ValueId both = product(s.b, h, s.rows(weights, 0, 2));
+    const ValueId both = s.product(h, weights, 0, 2);
     const auto sum = [&](int64_t place) { return s.add(s.gate(given, place), s.gate(both, place)); };
     update = s.gated(0, sum(0));
     const ValueId reset = s.gated(0, sum(1));
-    const ValueId last = product(s.b, s.mul(reset, h), s.rows(weights, 2, 3));
+    const ValueId last = s.product(s.mul(reset, h), weights, 2, 3);
     candidate = s.gated(1, s.add(s.gate(given, 2), last));
   }
   return {s.add(s.mul(s.one_less(update), candidate), s.mul(update, h))};
@@ -286,7 +284,8 @@ class Directions {
     Weights out;
     out.w = part(1, d, {all, input_});
     out.direction = d;
-    out.r = sized(2, {count_, all, hidden_});
+    if (!r_.valid()) r_ = linalg::swapped(b_, sized(2, {count_, all, hidden_}));
+    out.r = r_;
     if (c_.has(3)) {
       const ValueId both = part(3, d, {2 * all});
       out.bias = b_.slice(both, {IndexItem::range(0, all)});
@@ -315,7 +314,7 @@ class Directions {
   ValueId products(const Weights& weights) {
     const ValueId x = b_.cast(c_.in(0), dtype_);
     const Dim rows = steps_ * batch_, all = op_.gates * hidden_;
-    const ValueId lines = product(b_, b_.reshape(x, {rows, input_}), weights.w);
+    const ValueId lines = linalg::matmul(b_, b_.reshape(x, {rows, input_}), linalg::swapped(b_, weights.w));
     return b_.reshape(lines,
                       batch_first_ ? std::vector<Dim>{batch_, steps_, all} : std::vector<Dim>{steps_, batch_, all});
   }
@@ -371,6 +370,7 @@ class Directions {
   Dim steps_, batch_, input_, hidden_;
   DType dtype_ = DType::f32;
   std::vector<Activation> activations_;
+  ValueId r_;  // of all directions, as the loops read it
   std::optional<ValueId> lengths_;
 };
 

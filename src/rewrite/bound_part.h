@@ -14,8 +14,9 @@ struct BoundPart {
   std::vector<int> bound;
 };
 
-/// Splits a graph. Views stay with the calls, which read through them at no cost, and so does what is larger than what
-/// it is computed of, what may fail, and what needs no parameter at all: a literal, a range of numbers.
+/// Splits a graph. Views stay with the calls, which read through them at no cost, but for matrices that loops alone
+/// read, which lie as these read them. So does what is larger than what it is computed of, what may fail, what needs no
+/// parameter at all (a literal, a range of numbers), and loops and conds, whose bodies have the graph's symbols.
 BoundPart split_bound_part(const Graph& graph);
 
 }  // namespace inlay::rewrite

@@ -46,6 +46,27 @@ TEST(SplitBoundPart, ViewsLiteralsAndWhatGrowsStayWithTheCalls) {
   EXPECT_EQ(verified(part.call).nodes.size(), 8u);
 }
 
+TEST(SplitBoundPart, AMatrixThatLoopsAloneReadLiesAsTheyReadIt) {
+  const char* text = R"(graph @main(%x: f64[n, 3], %w: f64[5, 3] bound, %v: f64[5, 3] bound) {
+    %a = transpose %w [1, 0]
+    %b = transpose %v [1, 0]
+    %z = literal 0.0 : f64
+    %o = broadcast %z : f64[3, 5]
+    %t = loop %step < 4 carry (%s = %o) with (%a = %a, %b = %b) {
+      %c = add %a, %b
+      %d = add %s, %c
+      return %d
+    }
+    %y = matmul %x, %b
+    return %t, %y
+  })";
+  const BoundPart part = split_bound_part(program(text));
+  verified(part.once);
+  verified(part.call);
+  EXPECT_THAT(outputs_of(part.once), ElementsAre("a"));
+  EXPECT_THAT(part.operands, ElementsAre(0));
+}
+
 TEST(SplitBoundPart, WhatMayFailOrWantsASizeOfACallIsComputedByIt) {
   const BoundPart part = split_bound_part(program(R"(graph @main(%x: f64[n], %w: f64 bound, %u: f64[7] bound) {
     %zero = literal 0.0 : f64

@@ -430,3 +430,12 @@ def test_a_chain_of_many_nodes():
     nodes = [node("Relu" if i % 2 else "Abs", f"v{i}" if i else "x", f"v{i + 1}") for i in range(20000)]
     x = f32(3)
     np.testing.assert_array_equal(inlay.onnx.compile(model(nodes, ["x: f32[n]"], "v20000"))(x), np.abs(x))
+
+
+def test_a_loop_over_weights_alone():
+    """It stays with the calls: what is computed once, when weights are read, is a graph of its own."""
+    powers = body([node("Mul", "w,p", "q"), node("Identity", "go", "on"), node("Identity", "q", "row")],
+                  ["i: i64[]", "go: bool[]", "p: f32[20]"], ["on: bool[]", "q: f32[20]", "row: f32[20]"])  # fmt: skip
+    nodes = [node("Loop", "count,,ones", "last,table", body=powers), node("Add", "x,table", "y")]
+    network = model(nodes, ["x: f32[n, 3, 20]"], count=np.int64(3), ones=np.ones(20, np.float32), w=f32(20))
+    agrees(network, [{"x": f32(2, 3, 20)}])

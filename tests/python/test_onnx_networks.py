@@ -23,11 +23,11 @@ COUNTS = {
     "magika": (7, 0),
     "tashkeel": (92, 0),
     "nakdimon": (22, 0),
-    "VAD": (16, 0),
-    "VAD 16k": (16, 0),
-    "VAD half": (16, 0),
+    "VAD": (15, 0),
+    "VAD 16k": (15, 0),
+    "VAD half": (15, 0),
     "VAD without If": (10, 0),
-    "VAD openvino": (14, 0),
+    "VAD openvino": (13, 0),
     "VAD sequence": (16, 0),
 }
 

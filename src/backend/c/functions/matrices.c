@@ -63,15 +63,15 @@ static inline void subtract_rows_f64(double* restrict y, const double* restrict 
 /* y = the sum of the rows of x, times weights. */
 static inline void add_rows_f64(double* restrict y, const double* restrict x, int64_t row, int64_t count,
                                 const double* restrict weights, int64_t weight, int64_t columns) {
-  int64_t k = 0;
+  const int64_t fours = count - count % 4;
   for (int64_t c = 0; c < columns; ++c) y[c] = 0;
-  for (; k + 4 <= count; k += 4) {
+  for (int64_t k = 0; k < fours; k += 4) {
     const double w0 = weights[k * weight], w1 = weights[(k + 1) * weight], w2 = weights[(k + 2) * weight],
                  w3 = weights[(k + 3) * weight];
     const double *x0 = x + k * row, *x1 = x0 + row, *x2 = x1 + row, *x3 = x2 + row;
     for (int64_t c = 0; c < columns; ++c) y[c] = y[c] + w0 * x0[c] + w1 * x1[c] + w2 * x2[c] + w3 * x3[c];
   }
-  for (; k < count; ++k) {
+  for (int64_t k = fours; k < count; ++k) {
     for (int64_t c = 0; c < columns; ++c) y[c] += weights[k * weight] * x[k * row + c];
   }
 }
