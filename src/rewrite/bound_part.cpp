@@ -63,25 +63,32 @@ class Split {
   double elements(ValueId v) const { return product(graph_.type(v).dims).estimate({}); }
 
   /// Is it computed once, if a call reads it? What takes no more memory than the bound values that it is made of. Views
-  /// cost a call nothing; but a matrix that a loop multiplies by in each step lies as it reads it then: a row times
-  /// [112, 336] floats takes 1.4 us, times the transpose of [336, 112] 2.1.
+  /// cost a call nothing, but for the transposes of some matrices.
   bool is_worth_it(const Node& node) const {
-    const bool is_laid_for_loops = node.op == Op::transpose && is_read_by_loops_alone_[node.results[0]];
-    if (is_view(node.op) && !is_laid_for_loops) return false;
+    if (is_view(node.op) && !(node.op == Op::transpose && is_laid_out(node.results[0]))) return false;
     double read = 0, written = 0;
     for (ValueId v : node.operands) read += kinds_[v] == Kind::of_bound ? elements(v) : 0;
     for (ValueId v : node.results) written += elements(v);
     return written <= read;
   }
 
+  /// Does a transpose lie as products read it, from the right? A row times [112, 336] floats takes 1.4 us, times the
+  /// transpose of [336, 112] 2.1. What comes from memory takes as long either way, and a weight that is mapped from its
+  /// file stays there; but for loops, which read it in each step.
+  bool is_laid_out(ValueId v) const {
+    constexpr double kStaysInCache = 1 << 20;
+    const auto bytes = static_cast<double>(size_bytes(graph_.type(v).dtype)) * elements(v);
+    return !readers_[v].others && (!readers_[v].products || bytes <= kStaysInCache);
+  }
+
   /// What a call reads, from the end: a node of the bound part that is not worth it is computed by the call.
   void find_readers() {
     in_call_.resize(graph_.nodes.size(), false);
     is_read_.resize(graph_.values.size(), false);
-    is_read_by_loops_alone_.resize(graph_.values.size(), true);
+    readers_.resize(graph_.values.size());
     for (const Output& output : graph_.outputs) {
       is_read_[output.value] = true;
-      is_read_by_loops_alone_[output.value] = false;
+      readers_[output.value].others = true;
     }
     for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
       const NodeId n(i);
@@ -90,9 +97,12 @@ class Split {
       const Kind kind = node.results.empty() ? Kind::of_call : kinds_[node.results[0]];
       in_call_[n] = kind == Kind::of_call || (is_read && (kind == Kind::of_nothing || !is_worth_it(node)));
       if (!in_call_[n]) continue;
-      for (ValueId v : node.operands) {
+      const bool is_product = node.op == Op::library && node.library == LibraryOp::matmul;
+      for (std::size_t k = 0; k < node.operands.size(); ++k) {
+        const ValueId v = node.operands[k];
         is_read_[v] = true;
-        is_read_by_loops_alone_[v] = is_read_by_loops_alone_[v] && node.op == Op::loop;
+        readers_[v].products |= is_product && k == 1;
+        readers_[v].others |= node.op != Op::loop && !(is_product && k == 1);
       }
     }
   }
@@ -175,8 +185,12 @@ class Split {
   double most_ = kAnyway;  // elements of a value that is computed once, so that the time it takes is that of the bound
   IdMap<ValueId, Kind> kinds_;
   IdMap<NodeId, bool> is_checked_, in_call_;
-  IdMap<ValueId, bool> is_read_;                 // by a call
-  IdMap<ValueId, bool> is_read_by_loops_alone_;  // of those
+  IdMap<ValueId, bool> is_read_;  // by a call
+  /// In a call: products that have it on their right, and others that are no loops.
+  struct Readers {
+    bool products = false, others = false;
+  };
+  IdMap<ValueId, Readers> readers_;
 };
 
 }  // namespace

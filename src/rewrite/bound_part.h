@@ -14,9 +14,10 @@ struct BoundPart {
   std::vector<int> bound;
 };
 
-/// Splits a graph. Views stay with the calls, which read through them at no cost, but for matrices that loops alone
-/// read, which lie as these read them. So does what is larger than what it is computed of, what may fail, what needs no
-/// parameter at all (a literal, a range of numbers), and loops and conds, whose bodies have the graph's symbols.
+/// Splits a graph. Views stay with the calls, which read through them at no cost, but for transposes that loops or
+/// products read: these are laid out as they are read. So does what is larger than what it is computed of, what may
+/// fail, what needs no parameter at all (a literal, a range of numbers), and loops and conds, whose bodies have the
+/// graph's symbols.
 BoundPart split_bound_part(const Graph& graph);
 
 }  // namespace inlay::rewrite

@@ -46,25 +46,28 @@ TEST(SplitBoundPart, ViewsLiteralsAndWhatGrowsStayWithTheCalls) {
   EXPECT_EQ(verified(part.call).nodes.size(), 8u);
 }
 
-TEST(SplitBoundPart, AMatrixThatLoopsAloneReadLiesAsTheyReadIt) {
-  const char* text = R"(graph @main(%x: f64[n, 3], %w: f64[5, 3] bound, %v: f64[5, 3] bound) {
-    %a = transpose %w [1, 0]
-    %b = transpose %v [1, 0]
-    %z = literal 0.0 : f64
-    %o = broadcast %z : f64[3, 5]
-    %t = loop %step < 4 carry (%s = %o) with (%a = %a, %b = %b) {
-      %c = add %a, %b
-      %d = add %s, %c
-      return %d
+TEST(SplitBoundPart, TransposesLieAsLoopsAndProductsReadThem) {
+  const BoundPart part = split_bound_part(program(R"(graph @main(
+      %x: f64[n, 3], %y: f64[n, 400], %w: f64[5, 3] bound, %v: f64[5, 3] bound, %u: f64[500, 400] bound) {
+    %of_loop = transpose %w [1, 0]
+    %of_product = transpose %v [1, 0]
+    %large = transpose %u [1, 0]
+    %of_sum = transpose %w [1, 0]
+    %zero = literal 0.0 : f64
+    %first = broadcast %zero : f64[3, 5]
+    %last = loop %step < 4 carry (%s = %first) with (%a = %of_loop) {
+      %next = add %s, %a
+      return %next
     }
-    %y = matmul %x, %b
-    return %t, %y
-  })";
-  const BoundPart part = split_bound_part(program(text));
+    %p = matmul %x, %of_product
+    %q = matmul %y, %large
+    %r = add %last, %of_sum
+    return %p, %q, %r
+  })"));
   verified(part.once);
   verified(part.call);
-  EXPECT_THAT(outputs_of(part.once), ElementsAre("a"));
-  EXPECT_THAT(part.operands, ElementsAre(0));
+  EXPECT_THAT(outputs_of(part.once), ElementsAre("of_loop", "of_product"));
+  EXPECT_THAT(part.operands, ElementsAre(0, 1));
 }
 
 TEST(SplitBoundPart, WhatMayFailOrWantsASizeOfACallIsComputedByIt) {
