@@ -75,7 +75,8 @@ def norm(g):
     if op == "GroupNormalization" and v.rank > 2:
         groups = g.some([k for k in range(1, channels + 1) if channels % k == 0])
         count = channels if g.opset >= 21 else groups
-        return g.take(op, [x, weights(count), weights(count)], num_groups=groups)
+        wide = {"stash_type": NUMBER["float64"]} if dtype == "float64" and g.opset >= 21 else {}  # else computed in f32
+        return g.take(op, [x, weights(count), weights(count)], num_groups=groups, **wide)
     if op == "LRN" and v.rank == 4:
         return g.take(op, [x], size=g.some([1, 3, 5]), alpha=0.1, bias=1.5)
     if op == "LpNormalization":

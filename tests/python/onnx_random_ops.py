@@ -247,6 +247,8 @@ def reshape(g):
 
 def shape(g, before, middle, after):
     """Numbers where it can be, 0 for what stays as it is; else what nodes compute."""
+    if any(0 in d for d in after):
+        raise Unfit  # a 0 would be the size that x has at that place, which is another axis (docs/onnx.md)
     if all(0 not in d for d in before) and all(fixed(d) for d in after):
         kept = [d[0] if fixed(d) and g.chance(0.5) else 0 for d in before]
         return g.integers([*kept, *middle, *(d[0] for d in after)])
