@@ -46,8 +46,8 @@ def compile(
     read, and those in files beside it (external data) are found from its folder.
 
     The function takes the network's inputs that are not fixed, and returns its outputs: one array, or a tuple of
-    several, with the names `fn.results`. Sizes that the file names (`batch`) or leaves open are those of the arguments
-    of each call.
+    several, with the names `fn.results`. A network that draws takes a `seed` (u64) behind them, on which all that it
+    draws hangs. Sizes that the file names (`batch`) or leaves open are those of the arguments of each call.
 
     `fixed`: for inputs, by name, what they are in all calls: they are no arguments then. And for sizes, by name, their
     numbers: `fixed={"rate": 16000, "batch": 1}`. The ranks of a network, the axes of its ops and the branches of its
