@@ -315,11 +315,15 @@ void Importer::input(const Declared& declared) {
                                        : builder_.param(declared.name, std::move(type)));
 }
 
+bool Importer::is_input(const std::string& name) const {
+  return std::ranges::find(model_.graph.inputs, name, &Declared::name) != model_.graph.inputs.end();
+}
+
 void Importer::inputs() {
   std::set<std::string> constants;
   for (const Tensor& tensor : model_.graph.initializers) constants.insert(tensor.name);
   const auto require_input = [&](const std::string& name, const char* what) {
-    if (std::ranges::find(model_.graph.inputs, name, &Declared::name) != model_.graph.inputs.end()) return;
+    if (is_input(name)) return;
     throw error(ErrorCode::unknown_name, str("`", name, "` is ", what, ", and is no input"));
   };
   for (const auto& [name, tensor] : options_.fixed) require_input(name, "to be fixed");
@@ -353,9 +357,6 @@ Network Importer::run() {
 
 ValueId Importer::seed() {
   if (seed_.valid()) return seed_;
-  const auto is_input = [&](const std::string& name) {
-    return std::ranges::find(model_.graph.inputs, name, &Declared::name) != model_.graph.inputs.end();
-  };
   for (int i = 2; is_input(seed_name_); ++i) seed_name_ = str("seed_", i);
   const auto fixed = options_.sizes.find(seed_name_);
   const bool is_fixed = fixed != options_.sizes.end() && !fixed_sizes_.contains(seed_name_);

@@ -57,6 +57,7 @@ class Importer {
   int64_t version_of(const Node& node) const;
   void require_known_ops();
   void require_own_names(const Graph& graph) const;
+  bool is_input(const std::string& name) const;
   void inputs();
   void require_fixed() const;
   void input(const Declared& declared);
