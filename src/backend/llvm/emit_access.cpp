@@ -47,7 +47,11 @@ Value* AccessEmitter::start_of(std::size_t i, Lanes& lanes) {
       add(wrapped(index, nest_.uniform), stride);
     }
     const Dim& base = facts.place.base;  // last: places that differ by it alone share what stands before
-    if (!offset || !base.is(0)) offset = offset ? b_.CreateAdd(offset, f_.sizes.of(base)) : f_.sizes.of(base);
+    if (!offset) {
+      offset = f_.sizes.of(base);
+    } else if (!base.is(0)) {
+      offset = b_.CreateAdd(offset, f_.sizes.of(base));
+    }
     return element_address(f_, nest_.statement(i).dtype, f_.places.address(nest_.statement(i).buffer), offset);
   };
   if (!in_vector_loop) return compute();
