@@ -348,14 +348,11 @@ class FunctionFile:
     A compiled function that was read from bytes, without what is bound to it.
     """
 
-    @property
-    def sections(self) -> dict: ...
+    def section(self, name: str) -> object:
+        """Its bytes, or None."""
 
     @property
     def why_not_here(self) -> str: ...
-
-    @property
-    def hash(self) -> str: ...
 
     def program(self, bound: list, host_functions: list) -> Program:
         """
@@ -363,6 +360,9 @@ class FunctionFile:
         """
 
 def read_function(bytes: bytes, name: str) -> FunctionFile: ...
+
+def content_hash(bytes: bytes) -> str:
+    """32 digits that functions with different content do not share."""
 
 def write_whole_file(path: bytes, bytes: bytes) -> int:
     """
@@ -415,13 +415,16 @@ class OnnxModel:
     def outputs(self) -> list: ...
 
     @property
-    def files(self) -> list:
-        """Of its external data."""
+    def contents(self) -> list:
+        """Of its file and those of its external data: the bytes, as arrays."""
 
     def imported(self, fixed: dict, donated: Sequence[str], windows: bool) -> tuple:
         """
-        The graph and its weights; or None, the inputs that are to be fixed for it, and why.
+        The graph, its weights, and where each lies in the contents, or None; or None, the inputs that are to be fixed for it, and why.
         """
+
+    def weight_at(self, contents: int, offset: int, type: int, dims: Sequence[int]) -> object:
+        """The array that lies there."""
 
 def read_onnx(path: str) -> OnnxModel: ...
 

@@ -30,7 +30,7 @@ def find(key):
         if not data:
             return None
         file = _inlay.read_function(data, path)
-        if file.sections.get(_KEY) != key:
+        if file.section(_KEY) != key:
             _LOG.debug("inlay does not take %s from the cache: it is of another function", path)
             return None
         with contextlib.suppress(OSError):  # where nothing can be written

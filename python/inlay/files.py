@@ -66,11 +66,12 @@ def loads(data, name="the function"):
     """The function that `dumps` made bytes of. `name` is for messages."""
     name = name.encode(errors="replace").decode()  # a path may have bytes that are no text
     file = _inlay.read_function(bytes(data), name)
-    if _PYTHON not in file.sections:
+    state = file.section(_PYTHON)
+    if state is None:
         raise errors.InvalidFile(
             f"error[invalid-file]: {name} was saved by another API, and does not say what Python must know"
         )
-    kind, state = pickle.loads(file.sections[_PYTHON])
+    kind, state = pickle.loads(state)
     return importlib.import_module(kind, __package__).restored(file, state)
 
 

@@ -77,18 +77,17 @@ def compile(
     name, contents = _contents(model)
     network = _read(name, contents)
     reading = _Reading(_fixed(network, fixed), _names(donated), bool(windows))
-    key = _key(contents or name, network, reading, choices)
-    kept = _kept(key)
+    key = _key(name, network, reading, choices)
+    kept = _kept(key, network)
     if kept is not None:
         return kept
-    graph, weights = _imported(network, reading)
+    graph, weights, places = _imported(network, reading)
     with progress.shown(f"inlay compiles {name}"):
         program = choices.compile(graph, weights, [])
     compilation = text.Compilation(program, weights, [], time.perf_counter() - start, arguments=None)
     fn = text.function_of_graph(graph, compilation)
     if key is not None:
-        _, _, state, _ = text.parts_of(fn)
-        cache.keep(key, program, {_STATE: files.pickled(state)})
+        cache.keep(key, program, {_STATE: files.pickled(_state(fn, places))})
     return fn
 
 
@@ -127,29 +126,43 @@ def _read(name, contents):
 _STATE = "onnx"  # the section of an entry of the cache that has what Python must know
 
 
-def _key(source, network, reading, choices):
+def _key(name, network, reading, choices):
     """The bytes that are equal where the function is; None where nothing is kept. Files are told by their digests."""
     if not cache.is_on():
         return None
     try:
-        digests = [hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else _digest(source)]
-        digests += [_digest(path) for path in network.files]
+        digests = [hashlib.sha256(data).hexdigest() for data in network.contents]
         parts = digests, reading.text(), environment.choices_of(choices), environment.variables(), environment.of(("inlay",))
-        return f"inlay.onnx 1\n{parts!r}".encode(errors="surrogatepass")
-    except (environment.NotText, OSError) as reason:
-        _LOG.debug("inlay does not keep %s in the cache: %s", source if isinstance(source, str) else "a network", reason)
+        return f"inlay.onnx 2\n{parts!r}".encode(errors="surrogatepass")
+    except environment.NotText as reason:
+        _LOG.debug("inlay does not keep %s in the cache: %s", name, reason)
         return None
 
 
-def _digest(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+class _Lying(NamedTuple):
+    """A weight as an entry of the cache has it: where it lies in a network of the same contents."""
+
+    contents: int
+    offset: int
+    type: int
+    dims: list
 
 
-def _kept(key):
+def _state(fn, places):
+    """What Python must know of the function, of which the network says the weights that lie in it."""
+    _, _, (*names, bound, functions), _ = text.parts_of(fn)
+    weights = [array if place is None else _Lying(*place) for array, place in zip(bound, places, strict=True)]
+    return *names, weights, functions
+
+
+def _kept(key, network):
     file = cache.find(key) if key is not None else None
+    if file is None:
+        return None
     try:
-        return None if file is None else text.restored(file, pickle.loads(file.sections[_STATE]))
+        *names, weights, functions = pickle.loads(file.section(_STATE))
+        bound = [network.weight_at(*x) if isinstance(x, _Lying) else x for x in weights]
+        return text.restored(file, (*names, bound, functions))
     except Exception:  # what was pickled is of another Python, say
         _LOG.debug("inlay cannot restore a network from the cache", exc_info=True)
         return None
@@ -189,4 +202,4 @@ def _imported(network, reading):
         names, why = rest
         example = ", ".join(f"{name!r}: ..." for name in names)
         raise Unsupported(f"{why}\n  help: inlay.onnx.compile(model, fixed={{{example}}})")
-    return graph, rest[0]
+    return graph, *rest

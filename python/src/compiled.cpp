@@ -105,20 +105,18 @@ nb::bytes saved(const Compiled& c, nb::dict sections) {
 }
 
 void bind_files(nb::module_& m) {
-  using Shared = std::shared_ptr<const file::FunctionFile>;
   struct File {
-    Shared file;
-    std::string hash;
+    std::shared_ptr<const file::FunctionFile> file;
   };
   nb::class_<File>(m, "FunctionFile", "A compiled function that was read from bytes, without what is bound to it.")
-      .def_prop_ro("sections",
-                   [](const File& f) {
-                     nb::dict out;
-                     for (const file::Section& s : f.file->sections) out[nb::str(s.name.c_str())] = as_bytes(s.bytes);
-                     return out;
-                   })
+      .def(
+          "section",
+          [](const File& f, const std::string& name) -> nb::object {
+            const file::Section* section = file::find_section(*f.file, name);
+            return section ? nb::object(as_bytes(section->bytes)) : nb::none();
+          },
+          "name"_a, "Its bytes, or None.")
       .def_prop_ro("why_not_here", [](const File& f) { return why_not_here(*f.file); })
-      .def_ro("hash", &File::hash)
       .def(
           "program", [](const File& f, nb::list bound, nb::list host) { return loaded(f.file, bound, host); },
           "bound"_a, "host_functions"_a,
@@ -126,10 +124,12 @@ void bind_files(nb::module_& m) {
   m.def(
       "read_function",
       [](const nb::bytes& bytes, const std::string& name) {
-        return File{std::make_shared<const file::FunctionFile>(file::read(as_span(bytes), name)),
-                    file::content_hash(as_span(bytes))};
+        return File{std::make_shared<const file::FunctionFile>(file::read(as_span(bytes), name))};
       },
       "bytes"_a, "name"_a);
+  m.def(
+      "content_hash", [](const nb::bytes& bytes) { return file::content_hash(as_span(bytes)); }, "bytes"_a,
+      "32 digits that functions with different content do not share.");
   m.def(
       "write_whole_file",
       [](const nb::bytes& path, const nb::bytes& bytes) {

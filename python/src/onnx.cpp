@@ -7,6 +7,7 @@
 #include "ir/text.h"
 #include "network/network.h"
 #include "numpy_api.h"
+#include "onnx/weights.h"
 #include "python_api.h"
 
 namespace nb = nanobind;
@@ -70,8 +71,15 @@ nb::list described(const std::vector<onnx::Declared>& all, const std::vector<Ten
   return out;
 }
 
-/// `fixed`: arrays of inputs, ints for sizes. `windows`: are those of convolutions stored? (graph, weights), or (None,
-/// what is to be fixed, by name, and why).
+/// Where a weight lies, as `weight_at` takes it; None where it was computed.
+nb::object lying_at(const Model& model, const Tensor& weight) {
+  const std::optional<onnx::Place> place = onnx::place_of(model, weight);
+  if (!place) return nb::none();
+  return nb::make_tuple(place->contents, place->offset, weight.type, weight.dims);
+}
+
+/// `fixed`: arrays of inputs, ints for sizes. `windows`: are those of convolutions stored? (graph, weights, where each
+/// lies), or (None, what is to be fixed, by name, and why).
 nb::tuple imported(const Model& model, nb::dict fixed, const std::vector<std::string>& donated, bool windows) {
   onnx::ImportOptions options;
   options.stores_windows = windows;
@@ -89,9 +97,12 @@ nb::tuple imported(const Model& model, nb::dict fixed, const std::vector<std::st
   }
   try {
     onnx::Network network = network::prepare(model, options);
-    nb::list weights;
-    for (const Tensor& tensor : network.weights) weights.append(array_of(tensor));
-    return nb::make_tuple(std::move(network.graph), weights);
+    nb::list weights, places;
+    for (const Tensor& tensor : network.weights) {
+      weights.append(array_of(tensor));
+      places.append(lying_at(model, tensor));
+    }
+    return nb::make_tuple(std::move(network.graph), weights, places);
   } catch (const onnx::NeedsFixed& needs) {
     nb::list names;
     for (const std::string& name : needs.names()) names.append(name);
@@ -99,9 +110,17 @@ nb::tuple imported(const Model& model, nb::dict fixed, const std::vector<std::st
   }
 }
 
-nb::list files(const Model& model) {
+nb::object weight_at(const Model& model, std::size_t contents, std::size_t offset, int64_t type,
+                     std::vector<int64_t> dims) {
+  return array_of(onnx::weight_at(model, {contents, offset}, type, std::move(dims)));
+}
+
+nb::list contents(const Model& model) {
   nb::list out;
-  for (const std::string& path : model.files) out.append(nb::bytes(path.data(), path.size()));
+  for (const onnx::Bytes& each : model.contents) {
+    const auto size = static_cast<int64_t>(each.bytes.size());
+    out.append(array_of({"", onnx::type_of_dtype(DType::u8), {size}, each}));
+  }
   return out;
 }
 
@@ -124,9 +143,12 @@ void bind_onnx(nb::module_& m) {
           "inputs", [](const Model& model) { return described(model.graph.inputs, model.graph.initializers); },
           "Of each that has no default: name, type, sizes.")
       .def_prop_ro("outputs", [](const Model& model) { return described(model.graph.outputs, {}); })
-      .def_prop_ro("files", files, "Of its external data.")
+      .def_prop_ro("contents", contents, "Of its file and those of its external data: the bytes, as arrays.")
       .def("imported", imported, "fixed"_a, "donated"_a, "windows"_a,
-           "The graph and its weights; or None, the inputs that are to be fixed for it, and why.");
+           "The graph, its weights, and where each lies in the contents, or None; or None, the inputs that are to be "
+           "fixed "
+           "for it, and why.")
+      .def("weight_at", weight_at, "contents"_a, "offset"_a, "type"_a, "dims"_a, "The array that lies there.");
   m.def("read_onnx", [](const std::string& path) { return onnx::read_model(path); }, "path"_a);
   m.def("read_onnx_bytes", read_bytes, "data"_a, "name"_a, "folder"_a);
   m.def("onnx_ops", known_ops, "Of each op of ONNX that is read: domain, name, the first version.");

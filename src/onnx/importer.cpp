@@ -8,6 +8,7 @@
 #include "onnx/call.h"
 #include "onnx/narrow.h"
 #include "onnx/ops.h"
+#include "onnx/weights.h"
 #include "ops/facts.h"
 #include "support/ascii.h"
 #include "support/counted.h"
@@ -37,23 +38,6 @@ int64_t count_nodes(std::span<const Node> nodes) {
     }
   }
   return count;
-}
-
-/// Weights lie in the file where it has them, and code reads elements at multiples of their size, and bools that are 0
-/// or 1.
-/// (Clang's analyzer ends by a signal at a bit_cast of the address.)
-Tensor aligned(const Tensor& tensor, DType dtype) {
-  const std::span<const std::byte> bytes = tensor.data.bytes;
-  const bool is_aligned =
-      reinterpret_cast<std::uintptr_t>(bytes.data()) % static_cast<std::uintptr_t>(size_bytes(dtype)) == 0;
-  if (is_aligned && dtype != DType::boolean) return tensor;
-  Tensor out = tensor;
-  std::vector<std::byte> copy(bytes.begin(), bytes.end());
-  if (dtype == DType::boolean) {
-    for (std::byte& element : copy) element = element == std::byte{0} ? std::byte{0} : std::byte{1};
-  }
-  out.data = kept(std::move(copy));
-  return out;
 }
 
 std::shared_ptr<const Elements> elements_of(const Tensor& tensor, DType dtype) {

@@ -31,6 +31,7 @@ struct Tensor {
   int64_t type = 0;  // TensorProto.DataType
   std::vector<int64_t> dims;
   Bytes data;  // row-major, little-endian; of a type that inlay does not have, as the file packs it
+  std::span<const std::byte> source = {};  // of a copy that is aligned: its bytes in the file
 
   int64_t num_elements() const;
 };
@@ -116,7 +117,7 @@ struct Model {
   std::vector<OpsetVersion> opsets;
   Graph graph;
   std::vector<Function> functions;
-  std::vector<std::string> files;  // besides it, those that have tensors
+  std::vector<Bytes> contents;  // of its file, and behind it of the files beside it that have tensors
 };
 
 /// The dtype of a TensorProto.DataType; none: inlay has no such type.

@@ -136,7 +136,8 @@ class Reader {
       }
     }
     if (!has_graph) throw error("it is no ONNX file: it has no graph");
-    for (const auto& [path, bytes] : outside_) out.files.push_back(path);
+    out.contents.push_back(file_);
+    for (const auto& [path, bytes] : outside_) out.contents.push_back(bytes);
     return out;
   }
 

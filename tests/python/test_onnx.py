@@ -275,6 +275,45 @@ def test_the_cache_gives_the_same_function(tmp_path, monkeypatch):
     assert len(compiles) == 5
 
 
+@pytest.mark.parametrize("beside", [False, True], ids=["in its file", "in a file beside it"])
+def test_the_cache_holds_no_weight_that_the_network_holds(tmp_path, monkeypatch, beside):
+    """Also where the file has them at odd places, from which they are copied."""
+    monkeypatch.setenv("INLAY_CACHE", str(tmp_path / "cache"))
+    rng = np.random.default_rng(7)
+    weights = {"a": rng.normal(size=(300, 200)).astype("f4"), "b": rng.normal(size=200), "c": rng.normal(size=(200, 3)).astype("f4")}
+    nodes = [
+        helper.make_node("MatMul", ["x", "a"], ["xa"]),
+        helper.make_node("Cast", ["b"], ["b4"], to=F32),
+        helper.make_node("Add", ["xa", "b4"], ["xab"]),
+        helper.make_node("MatMul", ["xab", "c"], ["y"]),
+    ]
+    arguments = {"save_as_external_data": True, "location": "net.bin", "size_threshold": 0} if beside else {}
+    x = rng.normal(size=(2, 300)).astype("f4")
+    wanted = (x @ weights["a"] + weights["b"].astype("f4")) @ weights["c"]
+    compiles = []
+    monkeypatch.setattr(inlay.onnx.Choices, "compile", counted(inlay.onnx.Choices.compile, compiles))
+    for name in "net", "nets", "netss", "netsss":  # at each place of four
+        net = model(nodes, {"x": (F32, ["batch", 300])}, ["y"], weights)
+        net.producer_name = name
+        path = tmp_path / f"{name}.onnx"
+        onnx.save_model(net, path, **arguments)
+        first, second = inlay.onnx.compile(path), inlay.onnx.compile(path)
+        np.testing.assert_allclose(first(x), wanted, rtol=1e-4, atol=1e-4)  # sums of 300 and 200 products in f32
+        np.testing.assert_array_equal(first(x), second(x))
+        (tmp_path / "net.bin").unlink(missing_ok=True)
+    assert len(compiles) == 4
+    assert max(entry.stat().st_size for entry in (tmp_path / "cache").iterdir()) < weights["a"].nbytes / 2
+
+
+def test_a_place_that_the_network_has_not_is_none():
+    net = inlay._inlay.read_onnx_bytes(affine().SerializeToString(), "net", "")
+    size = len(net.contents[0])
+    assert net.weight_at(0, 3, int(F32), [1, 2]).shape == (1, 2)
+    for place in (1, 0, F32, [1]), (0, size - 3, F32, [1]), (0, size + 1, F32, [1]), (0, 0, F32, [1 << 62, 1 << 62]), (0, 0, F32, [-1]):
+        with pytest.raises(ValueError, match="no such weight"):
+            net.weight_at(*place)
+
+
 def counted(function, calls):
     def called(*args, **kwargs):
         calls.append(args)

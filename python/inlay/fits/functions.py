@@ -45,13 +45,13 @@ class Part:
     @classmethod
     def of(cls, program, slots, bound, host_calls, calls):
         """`calls`: what tells `host_calls` from others. As a pickle they differ between processes."""
-        code = _inlay.read_function(program.save({}), "a function of the fits").hash
+        code = _inlay.content_hash(program.save({}))
         content = f"{code} {identity_of([*bound, *calls])} {tuple(slots)!r}"
         return cls(program.save({_SECTION: pickled((bound, host_calls))}), tuple(slots), content)
 
     def program(self):
         file = _inlay.read_function(self.file, "a function of the fits")
-        return program_of(file, *pickle.loads(file.sections[_SECTION]))
+        return program_of(file, *pickle.loads(file.section(_SECTION)))
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ class CachedMaker:
             results = [pickles.FunctionMaker.wrap_out(x) for x in _listed(outputs)]
             cells = [[None] if x.value is None else x.value.storage for x in inputs]
             known = _known(inputs, results, mode, cells)
-            state = unpickled(self._file.sections[_STATE], known)
+            state = unpickled(self._file.section(_STATE), known)
             fn = pickles.restored_around(self._file, state, inputs, cells, known)
         except Exception:  # a class that is gone, say: what can be unpickled is not known
             _LOG.debug("inlay cannot restore a function from the cache", exc_info=True)

@@ -90,7 +90,7 @@ def restored_around(file, state, inputs, cells, known):
 
 def _restored(file, state, containers, known):
     start = time.perf_counter()
-    maker = _unread_maker(file.sections[MAKER], known)
+    maker = _unread_maker(file.section(MAKER), known)
     outputs = [_Result(*result) for result in state.outputs]
     program = program_of(file, state.bound, state.host_calls)
     vm = _vm(program, state, maker, containers, start)
