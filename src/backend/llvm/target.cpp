@@ -1,6 +1,8 @@
 #include "backend/llvm/target.h"
 
+#include <array>
 #include <mutex>
+#include <vector>
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCContext.h>
@@ -22,6 +24,7 @@ namespace {
 /// What code for any CPU of the architecture is made of.
 constexpr std::string_view kBase[] = {"fp-armv8", "neon"};
 constexpr const char* kFusedMultiplyAdd = "+neon";
+constexpr std::array<const char*, 0> kSwitches = {};  // nothing was measured
 
 void initialize_target() {
   LLVMInitializeAArch64TargetInfo();
@@ -32,6 +35,10 @@ void initialize_target() {
 #else
 constexpr std::string_view kBase[] = {"64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2"};
 constexpr const char* kFusedMultiplyAdd = "+fma";
+// A CPU that runs instructions out of order gains nothing by their order: over 90 loops calls take as long with
+// AVX-512, 3 % less with AVX2, whose 16 registers keep what the emitter's order keeps. The other pass looks for numbers
+// that are better in mask registers, and masks of loops are there already.
+constexpr std::array kSwitches = {"-enable-misched=false", "-disable-x86-domain-reassignment"};
 
 void initialize_target() {
   LLVMInitializeX86TargetInfo();
@@ -48,8 +55,9 @@ void initialize_llvm() {
     initialize_target();
     // Loop strength reduction takes up to a third of the compile time and does nothing for loops whose addresses are
     // base + index already. It has no other switch; this LLVM is ours alone.
-    const char* arguments[] = {"inlay", "-disable-lsr"};
-    llvm::cl::ParseCommandLineOptions(2, arguments);
+    std::vector<const char*> arguments = {"inlay", "-disable-lsr"};
+    arguments.insert(arguments.end(), std::begin(kSwitches), std::end(kSwitches));
+    llvm::cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data());
   });
 }
 
