@@ -20,8 +20,9 @@ Found find(const KernelProgram& program) {
   for (StepId step : ids<StepId>(program.steps.size())) {
     const Step& marker = program.steps[step.index];
     if (opens_body(marker)) {
+      const int around = open.empty() ? -1 : static_cast<int>(open.back());
       open.push_back(out.regions.size());
-      out.regions.push_back({.begin = step});
+      out.regions.push_back({.begin = step, .around = around});
     } else if (std::holds_alternative<CondElse>(marker)) {
       if (!is_open_cond() || out.regions[open.back()].otherwise.valid()) return {{}, "an else belongs to no cond"};
       out.regions[open.back()].otherwise = step;
@@ -44,9 +45,27 @@ Found find(const KernelProgram& program) {
 
 std::vector<RegionSpan> regions_of(const KernelProgram& program) { return find(program).regions; }
 
+Nesting::Nesting(const KernelProgram& program) : regions_(regions_of(program)) {
+  if (is_empty()) return;
+  innermost_.resize(program.steps.size(), -1);
+  std::size_t next = 0;
+  int region = -1;
+  for (StepId step : ids<StepId>(program.steps.size())) {
+    if (next < regions_.size() && regions_[next].begin == step) region = static_cast<int>(next++);
+    innermost_[step] = region;
+    if (region >= 0 && at(region)->end == step) region = at(region)->around;
+  }
+}
+
+const RegionSpan* Nesting::holding(StepId step) const {
+  const RegionSpan* region = innermost(step);
+  while (region && !region->holds(step)) region = around(*region);
+  return region;
+}
+
 const RegionSpan& region_at(const std::vector<RegionSpan>& regions, StepId begin) {
-  const auto found = std::ranges::find(regions, begin, &RegionSpan::begin);
-  INLAY_CHECK(found != regions.end(), "no region begins at step ", begin.index);
+  const auto found = std::ranges::lower_bound(regions, begin, {}, &RegionSpan::begin);
+  INLAY_CHECK(found != regions.end() && found->begin == begin, "no region begins at step ", begin.index);
   return *found;
 }
 

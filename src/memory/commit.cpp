@@ -15,10 +15,10 @@ using kernel::StepId;
 
 Commit::Commit(const kernel::KernelProgram& program, const Liveness& liveness)
     : program_(program), liveness_(liveness), loops_(kernel::regions_of(program)) {
-  std::erase_if(loops_, [](const kernel::RegionSpan& region) { return !region.is_loop(); });
   for (StepId step : ids<StepId>(program.steps.size())) {
     if (can_fail(program.steps[step.index])) last_failing_ = step;
   }
+  std::erase_if(loops_, [&](const auto& region) { return !region.is_loop() || !region.holds(last_failing_); });
 }
 
 std::string Commit::why_not(BufferId buffer, BufferId given) const {
@@ -31,8 +31,7 @@ std::string Commit::why_not(BufferId buffer, BufferId given) const {
 std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const {
   if (!last_failing_.valid()) return "";
   // A step in a loop comes before what fails in the next iteration.
-  const bool repeats =
-      std::ranges::any_of(loops_, [&](const auto& loop) { return loop.holds(step) && loop.holds(last_failing_); });
+  const bool repeats = std::ranges::any_of(loops_, [&](const auto& loop) { return loop.holds(step); });
   if (last_failing_ < step && !repeats) return "";
   const std::string too_early = str("would be overwritten before the last step that can fail, ",
                                     step_name(program_, program_.steps[last_failing_.index]));

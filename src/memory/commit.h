@@ -25,8 +25,8 @@ class Commit {
 
   const kernel::KernelProgram& program_;
   const Liveness& liveness_;
-  kernel::StepId last_failing_;  // none: no step can fail
-  std::vector<kernel::RegionSpan> loops_;
+  kernel::StepId last_failing_;            // none: no step can fail
+  std::vector<kernel::RegionSpan> loops_;  // around that step
 };
 
 /// Returns, by output, whether nothing can fail once a byte of its memory is written, also by a value that is made

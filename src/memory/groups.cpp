@@ -1,6 +1,8 @@
 #include "memory/groups.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "kernel/dim_proof.h"
 #include "kernel/steps.h"
@@ -21,6 +23,9 @@ bool has_bytes_of_ours(const Buffer& buffer) {
   return buffer.role == Role::temporary || buffer.role == Role::output || buffer.donated;
 }
 
+/// From the beginning of the first to the end of the last.
+Lifetime hull(const Lifetime& a, const Lifetime& b) { return {std::min(a.begin, b.begin), std::max(a.end, b.end)}; }
+
 }  // namespace
 
 Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdMap<SymbolId, StepId>& known_from,
@@ -32,41 +37,81 @@ Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdM
       group_of_(program.buffers.size(), -1),
       offset_bytes_(program.buffers.size()),
       size_bytes_(program.buffers.size()),
-      nominal_bytes_(program.buffers.size(), 0),
-      load_bytes_(2 * program.steps.size() + 2, 0) {
+      nominal_bytes_(program.buffers.size(), 0) {
   const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
+  std::vector<double> bytes(2 * program.steps.size() + 2, 0);  // of the arena by tick: first what comes and goes there
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     if (!has_bytes_of_ours(program.buffers[b])) continue;
     size_bytes_[b] = kernel::size_bytes(program.buffers[b]);
     nominal_bytes_[b] = std::max(size_bytes_[b].estimate(symbols), 0.0);
     group_of_[b] = static_cast<int>(groups_.size());
-    groups_.push_back({b, {b}, liveness.lives[b]});
-    add_load(groups_.back(), 1);
+    const Lifetime& live = liveness.lives[b];
+    const bool is_given = program.buffers[b].role == Role::param;
+    groups_.push_back({b, {{b, live.end}}, live, is_given ? b : BufferId()});
+    bytes[static_cast<std::size_t>(live.begin)] += bytes_in_arena(groups_.back());
+    bytes[static_cast<std::size_t>(live.end)] -= bytes_in_arena(groups_.back());
   }
-  find_peak();
+  std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
+  load_ = Load(bytes);
 }
 
 std::string Groups::join(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation, Room room) {
-  std::string why_not = harmed(child, parent, offset_bytes, relation, room);
+  std::string why_not = harmed(child, parent, offset_bytes, relation);
   if (!why_not.empty()) return why_not;
   Group &from = groups_[group_of_[child]], &to = groups_[group_of_[parent]];
-  const Dim shift = offset_bytes_[parent] + offset_bytes;
-  add_load(from, -1);
-  add_load(to, -1);
-  for (BufferId member : from.members) {
-    offset_bytes_[member] = offset_bytes_[member] + shift;
-    group_of_[member] = group_of_[parent];
-    to.members.push_back(member);
+  // A small value that is made long before a large one would keep all of it live.
+  const double peak_bytes = load_.max();
+  add_load(from, to, 1);
+  if (room == Room::must_not_grow && load_.max() > peak_bytes) {
+    add_load(from, to, -1);
+    return str(program_.buffers[to.container].name, " would be there longer and the whole larger");
   }
-  to.live = {std::min(to.live.begin, from.live.begin), std::max(to.live.end, from.live.end)};
-  add_load(to, 1);
-  find_peak();
+  const Dim shift = offset_bytes_[parent] + offset_bytes;
+  for (const Member& member : from.members) {
+    offset_bytes_[member.buffer] = offset_bytes_[member.buffer] + shift;
+    group_of_[member.buffer] = group_of_[parent];
+    add_member(to, member.buffer);
+  }
+  to.live = hull(from.live, to.live);
+  if (!to.given.valid()) to.given = from.given;
   from = {};
   return "";
 }
 
-std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation,
-                           Room room) const {
+/// Adds what the join of the two changes of the load, or with the sign -1 takes it away again: where both live, the
+/// bytes of one are there no more; where only the child does or neither, between them, those of the parent are.
+void Groups::add_load(const Group& from, const Group& to, double sign) {
+  const double child = sign * bytes_in_arena(from), parent = sign * bytes_in_arena(to);
+  const int32_t later = std::max(from.live.begin, to.live.begin), sooner = std::min(from.live.end, to.live.end);
+  load_.add({later, sooner}, -child);
+  load_.add({sooner, later}, parent);
+  load_.add({from.live.begin, std::min(from.live.end, to.live.begin)}, parent - child);
+  load_.add({std::max(from.live.begin, to.live.end), from.live.end}, parent - child);
+}
+
+void Groups::add_member(Group& group, BufferId b) const {
+  std::vector<Member>& members = group.members;
+  const auto begin_of = [&](const Member& m) { return liveness_.lives[m.buffer].begin; };
+  auto m = members.insert(std::ranges::upper_bound(members, liveness_.lives[b].begin, {}, begin_of), {b, 0});
+  for (; m != members.end(); ++m) {
+    const int32_t end = liveness_.lives[m->buffer].end;
+    m->latest_end = m == members.begin() ? end : std::max(end, std::prev(m)->latest_end);
+  }
+}
+
+/// Finds a member that lives while something else does and is asked for. Looks at none that ended before: a value that
+/// goes through a thousand loops lies in one place in all of them.
+template <class IsAskedFor>
+BufferId Groups::find_meeting(const Group& group, const Lifetime& life, IsAskedFor is_asked_for) const {
+  const auto begin_of = [&](const Member& m) { return liveness_.lives[m.buffer].begin; };
+  auto m = std::ranges::lower_bound(group.members, life.end, {}, begin_of);
+  while (m != group.members.begin() && (--m)->latest_end > life.begin) {
+    if (meet(liveness_.lives[m->buffer], life) && is_asked_for(m->buffer)) return m->buffer;
+  }
+  return {};
+}
+
+std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation) const {
   if (together(child, parent)) return "shares its bytes already";
   const Group &from = groups_[group_of_[child]], &to = groups_[group_of_[parent]];
   const auto name = [&](BufferId b) { return program_.buffers[b].name; };
@@ -80,24 +125,20 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
   const Dim shift = offset_bytes_[parent] + offset_bytes;
   if (std::string why_not = harms_caller(from, to, shift); !why_not.empty()) return why_not;
   const bool strict = relation == Relation::takes_over || is_started(parent);
-  for (BufferId m : from.members) {
+  for (const Member& member : from.members) {
+    const BufferId m = member.buffer;
     const StepId born = liveness_.uses[m].writes.empty() ? StepId(0) : liveness_.uses[m].writes.front();
     if (!is_known_at(size_bytes_[to.container], born) || !is_known_at(shift, born)) {
       return str("the size of ", name(to.container), " is not known yet where ", name(m), " is made");
     }
-    for (BufferId other : to.members) {
-      if (m == child && other == parent) continue;
+    const BufferId needed = find_meeting(to, liveness_.lives[m], [&](BufferId other) {
+      if (m == child && other == parent) return false;
       // The parent's content in this region begins with the child's: nothing before it is needed.
       const bool before_child = other == parent && liveness_.lives[m].begin < liveness_.lives[child].begin;
-      if (!strict && before_child) continue;
-      if (meet(liveness_.lives[m], liveness_.lives[other]) &&
-          may_meet(m, offset_bytes_[m] + shift, other, offset_bytes_[other]) && !only_begins(other, parent, m)) {
-        return str(name(other), " lies there while ", name(m), " is needed");
-      }
-    }
-  }
-  if (room == Room::must_not_grow && raises_peak(group_of_[child], group_of_[parent])) {
-    return str(name(to.container), " would be there longer and the whole larger");
+      if (!strict && before_child) return false;
+      return may_meet(m, offset_bytes_[m] + shift, other, offset_bytes_[other]) && !only_begins(other, parent, m);
+    });
+    if (needed.valid()) return str(name(needed), " lies there while ", name(m), " is needed");
   }
   return "";
 }
@@ -111,15 +152,13 @@ std::string Groups::harms_caller(const Group& from, const Group& to, const Dim& 
                              size_bytes_[from.container] == size_bytes_[to.container];
     if (!takes_whole) return str(program_.buffers[from.container].name, " lies where the caller put it");
   }
-  for (const Group* group : {&from, &to}) {
-    const auto given = std::ranges::find_if(group->members, is_given);
-    if (given == group->members.end()) continue;
-    for (const Group* each : {&from, &to}) {
-      for (BufferId member : each->members) {
-        if (is_given(member)) continue;
-        if (std::string why = commit_.why_not(member, *given); !why.empty()) {
-          return str(program_.buffers[*given].name, " ", why);
-        }
+  // The members of a group have been asked about what is given in it.
+  for (const auto& [given, joined] : {std::pair(from.given, &to), std::pair(to.given, &from)}) {
+    if (!given.valid()) continue;
+    for (const Member& member : joined->members) {
+      if (is_given(member.buffer)) continue;
+      if (std::string why = commit_.why_not(member.buffer, given); !why.empty()) {
+        return str(program_.buffers[given].name, " ", why);
       }
     }
   }
@@ -162,34 +201,8 @@ bool Groups::is_known_at(const Dim& size, StepId step) const {
 
 bool Groups::in_arena(const Group& group) const { return program_.buffers[group.container].role == Role::temporary; }
 
-void Groups::add_load(const Group& group, double sign) {
-  if (!in_arena(group)) return;
-  for (int32_t tick = group.live.begin; tick < group.live.end; ++tick) {
-    load_bytes_[tick] += sign * nominal_bytes_[group.container];
-  }
-}
-
-/// Finds the tick of the maximum load, which no join raises as long as that tick keeps its load.
-void Groups::find_peak() {
-  if (load_bytes_[peak_tick_] >= peak_bytes_ && peak_bytes_ > 0) return;
-  peak_tick_ = static_cast<std::size_t>(std::ranges::max_element(load_bytes_) - load_bytes_.begin());
-  peak_bytes_ = load_bytes_[peak_tick_];
-}
-
-/// Would the arena's minimum size grow? A small value that is made long before a large one would keep all of it live.
-bool Groups::raises_peak(int child, int parent) const {
-  const Group &from = groups_[child], &to = groups_[parent];
-  if (!in_arena(to)) return false;
-  const auto lives_at = [](const Group& group, int32_t tick) {
-    return group.live.begin <= tick && tick < group.live.end;
-  };
-  for (int32_t tick = std::min(from.live.begin, to.live.begin); tick < std::max(from.live.end, to.live.end); ++tick) {
-    double load = load_bytes_[tick];
-    if (lives_at(from, tick) && in_arena(from)) load -= nominal_bytes_[from.container];
-    if (!lives_at(to, tick)) load += nominal_bytes_[to.container];
-    if (load > peak_bytes_) return true;
-  }
-  return false;
+double Groups::bytes_in_arena(const Group& group) const {
+  return in_arena(group) ? nominal_bytes_[group.container] : 0;
 }
 
 void Groups::place(Sharing& sharing) const {

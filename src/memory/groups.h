@@ -5,6 +5,7 @@
 
 #include "memory/commit.h"
 #include "memory/liveness.h"
+#include "memory/load.h"
 #include "memory/plan.h"
 
 namespace inlay::memory {
@@ -36,23 +37,29 @@ class Groups {
   void place(Sharing& sharing) const;
 
  private:
+  struct Member {
+    kernel::BufferId buffer;
+    int32_t latest_end;  // of the live ranges of the members up to this one
+  };
   struct Group {
     kernel::BufferId container;
-    std::vector<kernel::BufferId> members;
+    std::vector<Member> members;  // by the beginnings of their live ranges
     Lifetime live;
+    kernel::BufferId given;  // the donated parameter among the members; none: there is none
   };
 
-  std::string harmed(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation,
-                     Room room) const;
+  std::string harmed(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation) const;
   std::string harms_caller(const Group& from, const Group& to, const Dim& shift) const;
   bool may_meet(kernel::BufferId a, const Dim& offset_a, kernel::BufferId b, const Dim& offset_b) const;
   bool is_started(kernel::BufferId buffer) const;
   bool only_begins(kernel::BufferId other, kernel::BufferId parent, kernel::BufferId child) const;
   bool is_known_at(const Dim& size, kernel::StepId step) const;
   bool in_arena(const Group& group) const;
-  bool raises_peak(int child, int parent) const;
-  void add_load(const Group& group, double sign);
-  void find_peak();
+  double bytes_in_arena(const Group& group) const;
+  void add_load(const Group& from, const Group& to, double sign);
+  void add_member(Group& group, kernel::BufferId b) const;
+  template <class IsAskedFor>
+  kernel::BufferId find_meeting(const Group& group, const Lifetime& life, IsAskedFor is_asked_for) const;
 
   const kernel::KernelProgram& program_;
   const Liveness& liveness_;
@@ -61,12 +68,10 @@ class Groups {
   IdMap<kernel::BufferId, int> group_of_;  // -1: no bytes that the plan places
   IdMap<kernel::BufferId, Dim> offset_bytes_;
   IdMap<kernel::BufferId, Dim> size_bytes_;
-  // To compare memory use, with a large size for every symbol; double, so that sums cannot overflow.
+  // To compare memory use, with a large size for every symbol.
   IdMap<kernel::BufferId, double> nominal_bytes_;
   std::vector<Group> groups_;
-  std::vector<double> load_bytes_;  // nominal bytes of the groups in the arena, by tick
-  double peak_bytes_ = 0;
-  std::size_t peak_tick_ = 0;
+  Load load_;  // nominal bytes of the groups in the arena
 };
 
 }  // namespace inlay::memory

@@ -20,29 +20,33 @@ void include(Lifetime& life, int32_t begin, int32_t end) {
 
 /// Widens the live range of buffers that are live across the border of a loop: they are needed in every iteration, from
 /// before the first to after the last. A buffer that is used only in the body is written anew in each iteration before
-/// it is read, and lives within one.
+/// it is read, and lives within one. Only the loops around the first tick and around the last can have such a border.
 void widen(const KernelProgram& program, Liveness& out) {
-  std::vector<kernel::RegionSpan> regions = kernel::regions_of(program);
-  std::ranges::reverse(regions);  // inner ones first
-  for (const kernel::RegionSpan& region : regions) {
-    if (!region.is_loop()) continue;
-    const int32_t begin = read_tick(region.begin), end = end_tick(region.end);
-    for (Lifetime& life : out.lives) {
-      const bool is_apart = life.begin >= end || life.end <= begin;
+  const kernel::Nesting nesting(program);
+  if (nesting.is_empty()) return;
+  const auto widen_to_loops = [&](Lifetime& life, int32_t tick) {
+    const StepId step(static_cast<std::size_t>(tick / 2));
+    if (step.index >= program.steps.size()) return;  // the caller's tick
+    for (const kernel::RegionSpan* region = nesting.innermost(step); region; region = nesting.around(*region)) {
+      const int32_t begin = read_tick(region->begin), end = end_tick(region->end);
       const bool is_inside = life.begin > begin && life.end < end;
-      if (!is_apart && !is_inside) include(life, begin, end);
+      if (region->is_loop() && !is_inside) include(life, begin, end);
     }
+  };
+  for (Lifetime& life : out.lives) {
+    if (life.begin == life.end) continue;
+    widen_to_loops(life, life.begin);
+    widen_to_loops(life, life.end - 1);
   }
 }
 
 }  // namespace
 
-bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::RegionSpan>& regions, BufferId buffer,
-                       StepId step) {
-  const Lifetime& life = liveness.lives[buffer];
-  return std::ranges::all_of(regions, [&](const kernel::RegionSpan& region) {
-    return !region.is_loop() || !region.holds(step) || life.begin > read_tick(region.begin);
-  });
+bool lives_in_one_pass(const Liveness& liveness, const kernel::Nesting& nesting, BufferId buffer, StepId step) {
+  const kernel::RegionSpan* loop = nesting.holding(step);
+  while (loop && !loop->is_loop()) loop = nesting.around(*loop);
+  // What begins in the innermost loop begins in those around it.
+  return !loop || liveness.lives[buffer].begin > read_tick(loop->begin);
 }
 
 Liveness liveness(const KernelProgram& program) {

@@ -25,8 +25,8 @@ struct Liveness {
 Liveness liveness(const kernel::KernelProgram& program);
 
 /// `step` uses the buffer. Is every other use in the same iteration of the loops around `step`?
-bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::RegionSpan>& regions,
-                       kernel::BufferId buffer, kernel::StepId step);
+bool lives_in_one_pass(const Liveness& liveness, const kernel::Nesting& nesting, kernel::BufferId buffer,
+                       kernel::StepId step);
 
 /// The value of every symbol when memory needs are compared before sizes are known.
 inline constexpr int64_t kNominalSize = 1000;

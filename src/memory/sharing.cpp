@@ -57,7 +57,7 @@ class Sharer {
       : program_(program),
         may_share_(may_share),
         liveness_(liveness(program)),
-        regions_(kernel::regions_of(program)),
+        nesting_(program),
         commit_(program, liveness_) {
     for (Step& step : program.steps) kernel::for_each_elidable(step, [](bool& elided) { elided = false; });
     sharing_.placements = IdMap<BufferId, Placement>(program.buffers.size());
@@ -109,7 +109,7 @@ class Sharer {
   }
 
   bool lives_in_one_pass(BufferId b, StepId step) const {
-    return memory::lives_in_one_pass(liveness_, regions_, b, step);
+    return memory::lives_in_one_pass(liveness_, nesting_, b, step);
   }
 
   /// Why bytes are copied: a clause, and the step in it, if any.
@@ -163,9 +163,7 @@ class Sharer {
     const auto* kernel = std::get_if<Kernel>(&program_.steps[made.index]);
     if (!kernel) return "is not made by a kernel";
     // The innermost loop around the copy must be that of the kernel, with no cond between the two.
-    for (const kernel::RegionSpan& region : regions_) {
-      if (region.holds(made) != region.holds(copy)) return "is made in another region";
-    }
+    if (nesting_.holding(made) != nesting_.holding(copy)) return "is made in another region";
     for (const std::vector<StepId>* uses : {&liveness_.uses[carried].reads, &liveness_.uses[carried].writes}) {
       for (StepId use : *uses) {
         if (use > made && use < copy) return str("is read by ", step_name(program_, program_.steps[use.index]));
@@ -229,7 +227,7 @@ class Sharer {
   void share_destination(const Transfer& transfer) {
     const bool is_copy_step = transfer.stage < 0;
     std::string why_not;
-    if (std::ranges::find(carried_copies_, transfer.step) != carried_copies_.end()) return;
+    if (std::ranges::binary_search(carried_copies_, transfer.step)) return;
     if (!lives_in_one_pass(transfer.source, transfer.step) || !lives_in_one_pass(transfer.destination, transfer.step)) {
       why_not = "is needed in every pass of a loop";
     } else if (!groups_->has_bytes(transfer.source) || !groups_->has_bytes(transfer.destination)) {
@@ -359,13 +357,13 @@ class Sharer {
   KernelProgram& program_;
   const SharingFunction& may_share_;
   Liveness liveness_;
-  std::vector<kernel::RegionSpan> regions_;
+  kernel::Nesting nesting_;
   Commit commit_;
   IdMap<SymbolId, StepId> known_from_;
   Groups* groups_ = nullptr;
   Sharing sharing_;
   std::vector<Decision> decisions_;
-  std::vector<StepId> carried_copies_;  // at the ends of loops
+  std::vector<StepId> carried_copies_;  // at the ends of loops, in order
   std::vector<PlannedCopy> refusals_;
 };
 

@@ -44,9 +44,6 @@ struct Exception {
   double most_growth;
 };
 constexpr Exception kExceptions[] = {
-    // A value that goes through a thousand loops lies in one place in all of them: src/memory/groups.cpp compares what
-    // one of them carries with what all before it do. The rest is linear.
-    {"loops", "lower", 18},
     // Quadratic in the calls that are put together, here 1000: each looks at the steps and statements up to its place,
     // at some 200 instructions for each.
     {"placed", "place-results", 31},
