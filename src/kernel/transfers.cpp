@@ -98,7 +98,7 @@ bool may_touch(const KernelProgram& program, StepId step, const Transfer& transf
   });
 }
 
-bool writes_follow_each_other(const KernelProgram& program, BufferId root) {
+bool writes_follow_each_other(const KernelProgram& program, BufferId root, std::span<const StepId> steps) {
   std::vector<std::vector<Dim>> extents;
   std::vector<Touched> places;
   const auto add = [&](const Kernel& kernel, const Stage& stage, const Statement& s) {
@@ -106,8 +106,8 @@ bool writes_follow_each_other(const KernelProgram& program, BufferId root) {
     places.push_back({s.map, extents.back(), program.buffers[s.buffer].dims});
     return std::ranges::equal(places.back().dims, places.front().dims);
   };
-  for (const Step& step : program.steps) {
-    const auto* kernel = std::get_if<Kernel>(&step);
+  for (StepId step : steps) {
+    const auto* kernel = std::get_if<Kernel>(&program.steps[step.index]);
     for (std::size_t stage = 0; kernel && stage < kernel->stages.size(); ++stage) {
       for (const Statement& s : kernel->stages[stage].statements) {
         const bool writes = s.is_write() && root_of(program, s.buffer) == root;

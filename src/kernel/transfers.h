@@ -5,6 +5,7 @@
 // A value that is brought unchanged can be computed there, and the transfer would write what is there already. One from
 // whose elements others are made, one from one, can lie there until they are written over it.
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "kernel/kernel.h"
@@ -38,8 +39,8 @@ enum class Access : uint8_t { reads, writes, all };
 /// where it names the destination. What a kernel's outputs start with does not count.
 bool may_touch(const KernelProgram& program, StepId step, const Transfer& transfer, Access access);
 
-/// Is each place where a kernel writes to the buffer behind the one before, in program order? Then no two of them touch
-/// the same element, which takes a proof for each, not for each pair.
-bool writes_follow_each_other(const KernelProgram& program, BufferId root);
+/// Is each place where one of these kernels writes to the buffer behind the one before? Then no two of them touch the
+/// same element, which takes a proof for each, not for each pair. (Other steps may be among them.)
+bool writes_follow_each_other(const KernelProgram& program, BufferId root, std::span<const StepId> steps);
 
 }  // namespace inlay::kernel

@@ -120,7 +120,9 @@ TEST(Transfers, WritesThatFollowEachOther) {
   const auto follow = [](std::string_view steps) {
     const KernelProgram p = program_of(steps, "r: f64[3*n, m] output 0, v: f64[3*n*m] view of r");
     const auto is_r = [](const Buffer& buffer) { return buffer.name == "r"; };
-    return writes_follow_each_other(p, BufferId(std::ranges::find_if(p.buffers, is_r) - p.buffers.begin()));
+    std::vector<StepId> all;
+    for (StepId step : ids<StepId>(p.steps.size())) all.push_back(step);
+    return writes_follow_each_other(p, BufferId(std::ranges::find_if(p.buffers, is_r) - p.buffers.begin()), all);
   };
   const std::string two =
       "kernel @k1 { stage (i < n, j < m) { %0 = load x[i, j] : f64  store r[i, j] set %0  store r[n + i, j] set %0 } "

@@ -9,7 +9,7 @@
 #include "kernel/steps.h"
 #include "kernel/transfers.h"
 #include "kernel/visit.h"
-#include "transform/join.h"
+#include "transform/moving_steps.h"
 
 namespace inlay::transform {
 
@@ -31,24 +31,40 @@ namespace {
 struct Bringing {
   Transfer transfer;
   std::vector<SymbolId> symbols;  // must be known where the place is written
-  std::size_t step() const { return transfer.step.index; }
+  StepId step() const { return transfer.step; }
 };
 
 class ResultPlacer {
  public:
   ResultPlacer(KernelProgram& program, LoopPassContext& context)
-      : program_(program), context_(context), names_(count_names(program)), writes_follow_(program.buffers.size()) {}
+      : program_(program),
+        context_(context),
+        names_(count_names(program)),
+        writes_follow_(program.buffers.size()),
+        loaded_by_(program.buffers.size()) {
+    for (StepId step : ids<StepId>(program.steps.size())) {
+      if (const auto* kernel = std::get_if<Kernel>(&at(step))) {
+        if (kernel->stages.size() != 1) continue;
+        for (const Statement& s : kernel->stages[0].statements) {
+          if (s.kind == Statement::Kind::load) loaded_by_[s.buffer] = step;
+        }
+      } else if (std::holds_alternative<LibraryCall>(at(step))) {
+        calls_.push_back(step);
+      } else if (is_border(at(step))) {
+        borders_.push_back(step);
+      }
+    }
+  }
 
   void run() {
     // What one placement makes of the steps before it may let another be.
     for (bool placed = true; placed;) {
       placed = false;
-      for (std::size_t step = 0; step < program_.steps.size();) {
-        const bool here = place_one_of(step);
-        placed |= here;
-        step += here ? 0 : 1;
+      for (StepId call : calls_) {
+        while (place_one_of(call)) placed = true;
       }
     }
+    if (steps_) steps_->finish();
     std::erase_if(program_.steps, [](const Step& step) {
       const auto* kernel = std::get_if<Kernel>(&step);
       return kernel && kernel->stages.empty() && kernel->outputs.empty();
@@ -57,17 +73,25 @@ class ResultPlacer {
 
  private:
   BufferId root(BufferId b) const { return kernel::root_of(program_, b); }
-  LibraryCall& call_at(std::size_t step) { return std::get<LibraryCall>(program_.steps[step]); }
+  const Step& at(StepId step) const { return program_.steps[step.index]; }
+  Kernel& kernel_at(StepId step) { return std::get<Kernel>(program_.steps[step.index]); }
+  LibraryCall& call_at(StepId step) { return std::get<LibraryCall>(program_.steps[step.index]); }
+
+  /// Of most programs no result can be placed, and they need no lists of who names what.
+  MovingSteps& steps() {
+    if (!steps_) steps_.emplace(program_);
+    return *steps_;
+  }
 
   /// Is a result of the call at this step placed, that was not before? (The call may stand elsewhere then.)
-  bool place_one_of(std::size_t step) {
-    const auto* call = std::get_if<LibraryCall>(&program_.steps[step]);
-    for (std::size_t r = 0; call && r < call->results.size(); ++r) {
-      const BufferId made = call->results[r].buffer;
+  bool place_one_of(StepId step) {
+    const LibraryCall& call = call_at(step);
+    for (std::size_t r = 0; r < call.results.size(); ++r) {
+      const BufferId made = call.results[r].buffer;
       const kernel::Buffer& buffer = program_.buffers[made];
       const bool is_own = buffer.role == kernel::Role::temporary && !buffer.view_of.valid() && names_[made] == 2;
       auto bringing = is_own ? find_bringing(step, made) : std::nullopt;
-      const auto array = bringing ? array_of(*call, r, *bringing) : std::nullopt;
+      const auto array = bringing ? array_of(call, r, *bringing) : std::nullopt;
       if (!array) continue;
       bringing->symbols = symbols_of(*array);
       const auto begin = start_before(step, *bringing);
@@ -75,49 +99,42 @@ class ResultPlacer {
       if (!behind || !context_.fires()) continue;
       drop(*bringing);
       call_at(step).results[r] = *array;
+      steps().changed(step, {made, array->buffer});
       kernel::Buffer& place = program_.buffers[root(array->buffer)];
       if (place.role == kernel::Role::temporary) kernel::offer(place.stored, program_.buffers[made].stored);
       names_[made] = 0;
       if (begin) {
         bring_start(*begin, array->buffer, step);
-      } else {
-        const auto first = program_.steps.begin() + static_cast<std::ptrdiff_t>(step);
-        std::rotate(first, first + 1, program_.steps.begin() + static_cast<std::ptrdiff_t>(*behind) + 1);
+      } else if (*behind != step) {
+        steps().move_behind(*behind, step);
       }
       return true;
     }
     return false;
   }
 
-  /// Within the same body: elsewhere it is done another number of times.
-  std::optional<Bringing> find_bringing(std::size_t call, BufferId made) const {
-    for (std::size_t step = call + 1; step < program_.steps.size(); ++step) {
-      if (is_border(program_.steps[step])) return std::nullopt;
-      const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
-      if (!kernel || kernel->stages.size() != 1) continue;
-      const std::vector<Statement>& statements = kernel->stages[0].statements;
-      for (std::size_t i = 0; i < statements.size(); ++i) {
-        if (statements[i].kind == Statement::Kind::load && statements[i].buffer == made) {
-          return bringing_of(*kernel, step, static_cast<int>(i));
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// Of what this load loads, which nothing else asks for.
-  std::optional<Bringing> bringing_of(const Kernel& kernel, std::size_t step, int load) const {
+  /// Of what a load behind the call in the same body loads, which nothing else asks for: in another body it is done
+  /// another number of times.
+  std::optional<Bringing> find_bringing(StepId call, BufferId made) {
+    const StepId step = loaded_by_[made];
+    const auto border = std::ranges::upper_bound(borders_, call);
+    if (!step.valid() || step < call || (border != borders_.end() && *border < step)) return std::nullopt;
+    const Kernel& kernel = kernel_at(step);
     const Stage& stage = kernel.stages[0];
+    const int load = static_cast<int>(
+        std::ranges::find_if(stage.statements,
+                             [&](const Statement& s) { return s.kind == Statement::Kind::load && s.buffer == made; }) -
+        stage.statements.begin());
     int store = -1;
     for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
       bool is_asked = false;
       for_each_register(stage.statements[i],
                         [&](kernel::RegisterId r) { is_asked |= r == stage.statements[load].result; });
-      if (is_asked && store >= 0) return std::nullopt;
+      if (is_asked && (store >= 0 || !stage.statements[i].always_sets())) return std::nullopt;
       if (is_asked) store = i;
     }
     if (store < 0 || !kernel.outer.empty() || stage.axes.empty()) return std::nullopt;
-    auto transfer = transfer_of(program_, StepId(step), 0, load, store);
+    auto transfer = transfer_of(program_, step, 0, load, store);
     if (!transfer) return std::nullopt;
     const kernel::Role role = program_.buffers[transfer->destination].role;
     if (role != kernel::Role::temporary && role != kernel::Role::output) return std::nullopt;
@@ -166,45 +183,50 @@ class ResultPlacer {
   }
 
   /// Is it only from this step on that the place's size and offset are known?
-  bool binds_place(std::size_t step, const Bringing& bringing) const {
-    return std::ranges::any_of(symbols_bound_by(program_.steps[step]), [&](SymbolId s) {
+  bool binds_place(StepId step, const Bringing& bringing) const {
+    return std::ranges::any_of(symbols_bound_by(at(step)), [&](SymbolId s) {
       return std::ranges::find(bringing.symbols, s) != bringing.symbols.end();
     });
   }
 
   /// The step whose start of the place can come before the call, so that the call may stay; none: nothing starts there,
   /// or it cannot.
-  std::optional<std::size_t> start_before(std::size_t call, const Bringing& bringing) const {
+  std::optional<StepId> start_before(StepId call, const Bringing& bringing) {
     const BufferId to = bringing.transfer.destination;
-    std::size_t begin = call;
-    while (begin <= bringing.step() && !start_at(begin, to)) ++begin;
-    if (begin > bringing.step()) return std::nullopt;
+    const MovingSteps::Steps named = steps().naming(to, call, bringing.step());
+    const auto found = std::ranges::find_if(named, [&](StepId step) { return start_at(step, to); });
+    if (found == named.end()) return std::nullopt;
+    const StepId begin = *found;
     const Start& start = *start_at(begin, to);
-    for (std::size_t step = call; step <= begin; ++step) {
-      if (binds_place(step, bringing)) return std::nullopt;
-      if (step == begin) break;
-      const kernel::StepAccess access = access_of(program_, program_.steps[step]);
-      if (access.names(to)) return std::nullopt;
-      if (start.kind == Start::Kind::copy && access.names(root(start.source))) return std::nullopt;
+    const auto is_used_before = [&](BufferId buffer) {
+      return std::ranges::any_of(steps().naming(buffer, call, begin), [&](StepId step) {
+        return step != begin && access_of(program_, at(step)).names(buffer);
+      });
+    };
+    if (is_used_before(to) || (start.kind == Start::Kind::copy && is_used_before(root(start.source)))) {
+      return std::nullopt;
     }
-    for (std::size_t later = begin; later <= bringing.step(); ++later) {
+    for (StepId step : steps().binding(call, begin)) {
+      if (binds_place(step, bringing)) return std::nullopt;
+    }
+    for (StepId later : MovingSteps::Steps(found, named.end())) {
       if (meets_at(later, bringing.transfer) || (later != begin && start_at(later, to))) return std::nullopt;
     }
     return begin;
   }
 
-  const Start* start_at(std::size_t step, BufferId buffer) const {
-    const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
+  const Start* start_at(StepId step, BufferId buffer) const {
+    const auto* kernel = std::get_if<Kernel>(&at(step));
     return kernel ? start_of(program_, *kernel, root(buffer)) : nullptr;
   }
 
   const Statement& store_of(const Bringing& bringing) const {
-    return std::get<Kernel>(program_.steps[bringing.step()]).stages[0].statements[bringing.transfer.store];
+    return std::get<Kernel>(at(bringing.step())).stages[0].statements[bringing.transfer.store];
   }
 
   /// Moves the start of `buffer` from the kernel at `from` to a kernel of its own before `to`.
-  void bring_start(std::size_t from, BufferId buffer, std::size_t to) {
-    auto& kernel = std::get<Kernel>(program_.steps[from]);
+  void bring_start(StepId from, BufferId buffer, StepId to) {
+    Kernel& kernel = kernel_at(from);
     const auto output = std::ranges::find_if(kernel.outputs, [&](const kernel::KernelOutput& o) {
       return o.start.kind != Start::Kind::keep && root(o.buffer) == root(buffer);
     });
@@ -213,29 +235,33 @@ class ResultPlacer {
     const bool writes =
         any_statement(kernel, [&](const Statement& s) { return s.is_write() && s.buffer == output->buffer; });
     if (!writes) kernel.outputs.erase(output);
-    program_.steps.insert(program_.steps.begin() + static_cast<std::ptrdiff_t>(to), std::move(begins));
+    steps().changed(from, {buffer});
+    const BufferId copied = begins.outputs[0].start.source;
+    if (copied.valid()) steps().changed(from, {copied});
+    steps().add_before(to, std::move(begins));
   }
 
   /// The step behind which the call must stand, itself where it may stay: behind what its place begins with, what is
   /// written there or read from there before, and where its size is found. None: it cannot pass what stands between.
-  std::optional<std::size_t> place_behind(std::size_t call, const Bringing& bringing) const {
-    std::size_t behind = call;
-    for (std::size_t step = call + 1; step <= bringing.step(); ++step) {
-      if (must_come_first(step, bringing) || binds_place(step, bringing)) behind = step;
+  std::optional<StepId> place_behind(StepId call, const Bringing& bringing) {
+    StepId behind = call;
+    for (StepId step : steps().naming(bringing.transfer.destination, call, bringing.step())) {
+      if (step != call && must_come_first(step, bringing)) behind = step;
     }
-    const kernel::StepAccess of_call = access_of(program_, program_.steps[call]);
-    const BufferId made = bringing.transfer.source;
-    for (std::size_t step = call + 1; step <= behind; ++step) {
-      if (!may_pass(program_.steps[step], of_call, made, std::get<LibraryCall>(program_.steps[call]))) {
-        return std::nullopt;
-      }
+    for (StepId step : steps().binding(call, bringing.step())) {
+      if (steps().is_before(behind, step) && binds_place(step, bringing)) behind = step;
+    }
+    if (behind == call) return call;
+    const kernel::StepAccess of_call = access_of(program_, at(call));
+    for (StepId step : steps().all(call, behind)) {
+      if (step != call && !may_pass(at(step), of_call, bringing.transfer.source, call_at(call))) return std::nullopt;
     }
     return behind;
   }
 
-  bool must_come_first(std::size_t step, const Bringing& bringing) const {
+  bool must_come_first(StepId step, const Bringing& bringing) {
     const BufferId to = bringing.transfer.destination;
-    const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
+    const auto* kernel = std::get_if<Kernel>(&at(step));
     if (start_at(step, to)) return true;
     const bool copies = kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
                           return output.start.kind == Start::Kind::copy && root(output.start.source) == to;
@@ -245,10 +271,12 @@ class ResultPlacer {
   }
 
   /// Does the step reach what is brought, other than by bringing it?
-  bool meets_at(std::size_t step, const Transfer& transfer) const {
+  bool meets_at(StepId step, const Transfer& transfer) {
     std::optional<bool>& follow = writes_follow_[transfer.destination];  // they still do when some are dropped
-    if (!follow) follow = writes_follow_each_other(program_, transfer.destination);
-    return may_touch(program_, StepId(step), transfer, *follow ? kernel::Access::reads : kernel::Access::all);
+    if (!follow) {
+      follow = writes_follow_each_other(program_, transfer.destination, steps().naming(transfer.destination));
+    }
+    return may_touch(program_, step, transfer, *follow ? kernel::Access::reads : kernel::Access::all);
   }
 
   /// What is not kept, the result that moves aside: nothing reads what the call makes or writes what it reads; nothing
@@ -273,7 +301,7 @@ class ResultPlacer {
 
   /// The loop keeps what else it does.
   void drop(const Bringing& bringing) {
-    auto& kernel = std::get<Kernel>(program_.steps[bringing.step()]);
+    Kernel& kernel = kernel_at(bringing.step());
     std::vector<Statement>& statements = kernel.stages[0].statements;
     const auto [load, store] = std::pair(bringing.transfer.origin, bringing.transfer.store);
     const BufferId to = statements[store].buffer;
@@ -284,12 +312,17 @@ class ResultPlacer {
     std::erase_if(kernel.outputs, [&](const kernel::KernelOutput& output) {
       return output.buffer == to && output.start.kind == Start::Kind::keep && !still_writes;
     });
+    steps().changed(bringing.step(), {bringing.transfer.source, to});
   }
 
   KernelProgram& program_;
   LoopPassContext& context_;
   IdMap<BufferId, int> names_;
-  mutable IdMap<BufferId, std::optional<bool>> writes_follow_;  // by destination
+  IdMap<BufferId, std::optional<bool>> writes_follow_;  // by destination
+  IdMap<BufferId, StepId> loaded_by_;                   // of what is named twice: the kernel of one loop that loads it
+  std::vector<StepId> borders_;                         // of bodies
+  std::vector<StepId> calls_;                           // in order: none passes another
+  std::optional<MovingSteps> steps_;
 };
 
 }  // namespace

@@ -38,17 +38,6 @@ constexpr Counted kLowering = {"lower", "inlay::*::ended*", 1000, 10000, 1.3};
 // A node takes some thousand times as many. Most of it is LLVM's own code, which each distribution builds in its way.
 constexpr Counted kEmitting = {"emit", "inlay::*::ended*", 20, 200, 1.5};
 
-/// What grows faster: the bound, some 1.3 times what was measured.
-struct Exception {
-  const char *family, *stage;
-  double most_growth;
-};
-constexpr Exception kExceptions[] = {
-    // Quadratic in the calls that are put together, here 1000: each looks at the steps and statements up to its place,
-    // at some 200 instructions for each.
-    {"placed", "place-results", 31},
-};
-
 struct Counts {
   double small = 0, large = 0;
   double growth() const { return large / small; }
@@ -100,13 +89,6 @@ Stages count_stages(const std::string& family, const Counted& of, const fs::path
   return out;
 }
 
-double most_growth(const std::string& family, const std::string& stage) {
-  for (const Exception& e : kExceptions) {
-    if (family == e.family && stage == e.stage) return e.most_growth;
-  }
-  return kMostGrowth;
-}
-
 bool can_count() { return std::system("valgrind --version > /dev/null 2>&1") == 0; }
 
 void expect_linear(const std::string& family, const Counted& of) {
@@ -123,7 +105,7 @@ void expect_linear(const std::string& family, const Counted& of) {
         str(family, ", ", stage, ": ", static_cast<int64_t>(counts.small), " instructions for ", of.small, " nodes, ",
             static_cast<int64_t>(counts.large), " for ", of.large, ", ", counts.growth(), " times as many");
     const double per_node = counts.large / of.large;
-    EXPECT_LE(per_node, most_growth(family, stage) * counts.small / of.large + kNotLookedAt) << what;
+    EXPECT_LE(per_node, kMostGrowth * counts.small / of.large + kNotLookedAt) << what;
     if (update) {
       measured[{family, stage}] = per_node;
       continue;
