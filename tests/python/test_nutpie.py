@@ -117,6 +117,14 @@ def test_what_cannot_be_sampled():
         inlay.pymc.compile_nutpie(model)
 
 
+def test_no_draws_for_tuning():
+    """Of which nutpie panics."""
+    compiled = inlay.pymc.compile_nutpie(conjugate(np.arange(5.0)))
+    with pytest.raises(ValueError, match="tune is 0, and nutpie adapts in at least one draw of each chain: give tune=1"):
+        sample(compiled, draws=50, tune=0)
+    assert sample(compiled, draws=50, tune=1).posterior.sizes["draw"] == 50
+
+
 def test_names_that_are_no_data():
     compiled = inlay.pymc.compile_nutpie(conjugate(np.arange(5.0)))
     for name, why in (("mu", "mu is a variable of this model, and no data"), ("z", "this model has no z")):

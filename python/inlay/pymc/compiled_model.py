@@ -45,14 +45,23 @@ def compiled_model_class(base):
                 _refuse_other_room(other, updates)
             return other
 
-        def _make_sampler(self, *args, **kwargs):
+        def _make_sampler(self, settings, *args, **kwargs):
+            """Errors: ValueError without draws for tuning, of which nutpie would panic."""
+            _refuse_no_tuning(settings)
             failure = _Failure()
             pointers = self.functions.pointers(failure.tell, keeps_going=True)
             told = dataclasses.replace(self, **pointers)  # a sampler's own, so that it hears of its own failures alone
-            sampler = super(CompiledModel, told)._make_sampler(*args, **kwargs)
+            sampler = super(CompiledModel, told)._make_sampler(settings, *args, **kwargs)
             return _Sampler(sampler, failure, functools.partial(_no_start, self))
 
     return CompiledModel
+
+
+def _refuse_no_tuning(settings):
+    """Older versions of nutpie do not say what their settings are."""
+    known = settings.as_dict().get("settings", {}) if hasattr(settings, "as_dict") else {}
+    if known.get("num_tune") == 0:
+        raise ValueError("tune is 0, and nutpie adapts in at least one draw of each chain: give tune=1 or more")
 
 
 class _Failure:
