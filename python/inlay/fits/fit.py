@@ -111,7 +111,8 @@ def _values(work, row, given, stop):
     row.divergences = drawn.divergences
     if drawn.divergences == work.method.draws * work.method.chains:
         raise _Reason("every draw is a divergence")
-    draws, values = _completed(work, seed, drawn.values, arrays, given, stop), {}
+    at = arrays if work.predict_at is None else _predicted_at(work, given, data)
+    draws, values = _completed(work, seed, drawn.values, arrays, at, stop), {}
     for name in work.summaries:
         for variable in truths if name == "ranks" else [v.name for v in work.functions.summarized(name)]:
             also = (truths[variable],) if name == "ranks" else ()
@@ -121,26 +122,24 @@ def _values(work, row, given, stop):
     return values | {name: draws[name] for name in work.keep}
 
 
-def _completed(work, seed, draws, arrays, given, stop):
-    """The draws with what is computed from them, and without what is recorded for that alone."""
+def _completed(work, seed, draws, arrays, at, stop):
+    """The draws with what is computed from them, and without what is recorded for that alone. `at`: where is predicted."""
     functions = work.functions
     completed = {name: values for name, values in draws.items() if name not in functions.hidden}
     for name, after in functions.after.items():
-        at = _predicted_at(work, given, after) if name == PREDICTED and work.predict_at is not None else arrays
-        completed |= after.of(draws, at, seed, stop)
+        completed |= after.of(draws, at if name == PREDICTED else arrays, seed, stop)
     return completed
 
 
-def _predicted_at(work, given, after):
+def _predicted_at(work, given, data):
     try:
         instead = work.predict_at.itself(given)
     except Exception as error:
         raise _Reason(f"predictive: {type(error).__name__}: {error}") from error
     if not hasattr(instead, "items"):
         raise _Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
-    data, _ = _taken_apart(work.functions, given)
     try:
-        return work.functions.arrays_at(data, instead, after.shaped)
+        return work.functions.arrays_at(data, instead, work.functions.after[PREDICTED].shaped)
     except BadData as error:
         raise _Reason(f"predictive: {error}") from error
 

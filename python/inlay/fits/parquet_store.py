@@ -18,12 +18,11 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from .columns import COLUMNS
 from .stream import MOST_BYTES, MOST_ROWS, text
-from .table import COLUMNS, DATASET, attributes, columns_of, dims_of, names_of_results, own_dim, refuse_names
+from .table import DATASET, attributes, dims_of, names_of_results, own_dim, refuse_names
 
 LABEL = "label"
-
-_TYPES = {"divergences": pa.int64(), "failed": pa.bool_(), "reason": pa.string(), "seconds": pa.float64()}
 
 
 class ParquetStore:
@@ -77,7 +76,7 @@ class ParquetStore:
         fields = [pa.field(DATASET, pa.int64())]
         if self._labels is not None:
             fields.append(pa.field(LABEL, pa.string()))
-        fields += [pa.field(name, _TYPES[name]) for name in COLUMNS]
+        fields += [pa.field(column.name, _arrow_type(column)) for column in COLUMNS]
         for name, (dtype, dims) in results.items():
             nested = reduce(lambda inner, _: pa.list_(inner), dims, pa.from_numpy_dtype(dtype))
             fields.append(pa.field(name, nested, metadata={"dims": json.dumps(dims)}))
@@ -86,7 +85,7 @@ class ParquetStore:
     def _table(self, rows, results):
         schema = self._schema(results)
         numbers = [row.number for row in rows]
-        columns = {DATASET: numbers, **columns_of(rows)}
+        columns = {DATASET: numbers, **{column.name: column.array(rows) for column in COLUMNS}}
         if self._labels is not None:
             columns[LABEL] = [text(self._labels[number]) for number in numbers]
         for name, (dtype, dims) in results.items():
@@ -109,6 +108,10 @@ def _no_name_of_column(name, has_labels):
     if has_labels and name == LABEL:
         return "as is the column of the data sets' labels"
     return None if name == text(name) else "which UTF-8 cannot hold"
+
+
+def _arrow_type(column):
+    return pa.string() if column.dtype == "text" else pa.from_numpy_dtype(column.dtype)
 
 
 def _arrow_has(dtype):

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..choices import a_kind
 from . import summaries
+from .columns import COLUMNS
 from .names import PREDICTED
 
 DATASET = "dataset"
-COLUMNS = ("divergences", "failed", "reason", "seconds")
 
 _OWN_DIM = re.compile(r"(.*)_dim_\d+_*", re.DOTALL)  # as `named_dim` makes it
 
@@ -21,7 +21,7 @@ def refuse_columns(work):
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"reduce: the name of a function is a str, not {a_kind(name)}")
-    columns = {DATASET, "chain", "draw", "quantile", *COLUMNS}
+    columns = {DATASET, "chain", "draw", "quantile", *(column.name for column in COLUMNS)}
     taken = set(columns)
     for name in names:
         if name in taken:
@@ -62,7 +62,7 @@ def table(work, rows, labels=None):
     ranks = {}
     for row in rows:
         refuse_another_rank(row, ranks)
-    variables = {name: ((DATASET,), column) for name, column in columns_of(rows).items()}
+    variables = {column.name: ((DATASET,), column.array(rows)) for column in COLUMNS}
     sizes, varying = {DATASET: len(rows)}, set()
     for name, dims in dims_of(work, rows).items():
         arrays = [row.values().get(name) for row in rows]
@@ -72,16 +72,6 @@ def table(work, rows, labels=None):
         variables[name] = ((DATASET, *dims), joined(arrays, shape, _dtype(arrays, any(is_padded))))
     coords = {DATASET: np.arange(len(rows)) if labels is None else as_labels(labels)}
     return xarray.Dataset(variables, coords | coords_of(work, sizes, varying), attributes(work))
-
-
-def columns_of(rows):
-    """Of all rows what each has, by the names of COLUMNS."""
-    return {
-        "divergences": np.array([row.divergences for row in rows], np.int64),
-        "failed": np.array([bool(row.reason) for row in rows], bool),
-        "reason": np.array([row.reason for row in rows], object),
-        "seconds": np.array([row.seconds for row in rows], np.float64),
-    }
 
 
 def refuse_another_rank(row, ranks):

@@ -13,13 +13,12 @@ import warnings
 import numpy as np
 import zarr
 
-from .fit import NOT_DONE
+from .columns import COLUMNS
 from .stream import MOST_BYTES, text
 from .table import (
     DATASET,
     as_labels,
     attributes,
-    columns_of,
     coords_of,
     dims_of,
     dims_of_results,
@@ -33,13 +32,8 @@ from .table import (
 _CHUNK_ROWS = 4096
 _CHUNK_BYTES = 4 << 20
 
-# Of each column the dtype, and what it has of a fit that is not done. In the order in which they are written.
-_COLUMNS = {
-    "divergences": ("int64", 0),
-    "seconds": ("float64", 0.0),
-    "reason": ("string", NOT_DONE),
-    "failed": ("bool", True),
-}
+# In the order in which they are written.
+_COLUMNS = sorted(COLUMNS, key=lambda column: column.name == "failed")
 
 
 class ZarrStore:
@@ -54,8 +48,8 @@ class ZarrStore:
         try:
             self._group = zarr.open_group(path, mode="a", zarr_format=3, attributes=attributes(work))
             self._make(DATASET, (), (), *(("int64", 0) if labels is None else ("string", "")))
-            for name, (dtype, missing) in _COLUMNS.items():
-                self._make(name, (), (), dtype, missing)
+            for column in _COLUMNS:
+                self._make(column.name, (), (), "string" if column.dtype == "text" else column.dtype, column.missing)
             self._commit()
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
@@ -67,9 +61,8 @@ class ZarrStore:
         self._lengthen(int(numbers.max()) + 1)
         for name, arrays in results.items():
             self._put(name, numbers, arrays)
-        columns = columns_of(rows)
-        for name in _COLUMNS:
-            self._array(name).oindex[numbers] = columns[name]
+        for column in _COLUMNS:
+            self._array(column.name).oindex[numbers] = column.array(rows)
         self._commit()
 
     def finish(self, count):
