@@ -29,6 +29,53 @@ def test_a_dim_named_as_a_column(dim):
     assert fits["one"].values == [1.0]
 
 
+def test_the_dim_of_the_fits_is_what_the_caller_names_it():
+    """So a dim of the model may be the one that it is by default."""
+    model = model_with("dataset", ["left", "right"])
+    with pytest.raises(ValueError, match="the dim dataset of a is named .*: name that of the fits otherwise, by dim="):
+        inlay.pymc.fit_many(model, [{}], **FEW)
+    options = {"reduce": {"mean": "mean", "three": lambda draws: np.ones(3)}, "keep": "a", **FEW}
+    fits = inlay.pymc.fit_many(model, {"x": {}, "y": {}}, dim="series", **options)
+    assert fits["a_mean"].dims == ("series", "dataset")
+    assert fits["three"].dims == ("series", "three_dim_0")
+    assert fits["failed"].dims == ("series",)
+    assert fits["series"].values.tolist() == ["x", "y"]
+    assert fits["dataset"].values.tolist() == ["left", "right"]
+    want = inlay.pymc.fit_many(model_with("side"), [{}, {}], **options)
+    np.testing.assert_array_equal(fits["a"].values, want["a"].values)
+
+
+@pytest.mark.parametrize("suffix", [".zarr", ".parquet"])
+def test_the_dim_of_fits_on_disk(tmp_path, suffix):
+    pytest.importorskip({".zarr": "zarr", ".parquet": "pyarrow"}[suffix])
+    fits = inlay.pymc.fit_many(model_with("dataset"), [{}, {}], dim="series", to=tmp_path / f"fits{suffix}", **FEW)
+    if suffix == ".zarr":
+        assert fits["a_mean"].dims == ("series", "dataset")
+        assert fits["series"].values.tolist() == [0, 1]
+    else:
+        table = fits.to_table()
+        assert table["series"].to_pylist() == [0, 1]
+        assert table.schema.field("a_mean").metadata == {b"dims": b'["dataset"]'}
+    with pytest.raises(ValueError, match="to: a dim is named '/', and" if suffix == ".zarr" else "to: a dim is named 'label'"):
+        dim = "/" if suffix == ".zarr" else "label"
+        inlay.pymc.fit_many(model_with("at"), {"x": {}}, dim=dim, to=tmp_path / f"more{suffix}", **FEW)
+
+
+@pytest.mark.parametrize(
+    ("dim", "error", "text"),
+    [
+        (3, TypeError, "dim is an int, not a name"),
+        ("seconds", ValueError, "dim is seconds, and the fits have a column or a dim of that name: name it otherwise"),
+        ("chain", ValueError, "dim is chain, and the fits have a column or a dim of that name"),
+        ("a_mean", ValueError, "dim is a_mean, as is a result or may be a dim of one: name it otherwise"),
+        ("a_mean_dim_0", ValueError, "dim is a_mean_dim_0, as is a result or may be a dim of one"),
+    ],
+)
+def test_a_dim_of_the_fits_that_cannot_be(dim, error, text):
+    with pytest.raises(error, match=text):
+        inlay.pymc.fit_many(model_with("at"), [{}], dim=dim, **FEW)
+
+
 def test_a_result_named_as_a_dim():
     with pytest.raises(ValueError, match="a result would be named point, as is a dim of a: name one of them otherwise"):
         inlay.pymc.fit_many(model_with("point"), [{}], reduce={"mean": "mean", "point": one}, **FEW)

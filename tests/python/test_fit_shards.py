@@ -57,6 +57,15 @@ def check(draws, shards):
     assert draws["divergences"] == 0
 
 
+def test_a_dim_of_the_model_may_have_any_name():
+    with pm.Model(coords={"dataset": ["one", "two"]}) as model:
+        y = pm.Data("y", np.zeros((3, 2)))
+        pm.Normal("seen", pm.Normal("mu", dims="dataset"), 1, observed=y)
+    draws = inlay.pymc.fit_shards(model, [{"y": np.ones((n, 2))} for n in (2, 3)], **(FEW | {"draws": 20, "tune": 20}))
+    assert draws["mu"].dims == ("chain", "draw", "dataset")
+    assert draws["dataset"].values.tolist() == ["one", "two"]
+
+
 @pytest.mark.parametrize("executor", [None, 1, 3])
 def test_threads(executor):
     check(inlay.pymc.fit_shards(line(), rows(), executor=executor, **FEW), rows())

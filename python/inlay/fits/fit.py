@@ -12,7 +12,7 @@ from . import sampler, summaries
 from .functions import BadData, ModelOfFits
 from .identity import identity_of
 from .methods import Map, Nuts
-from .names import PREDICTED
+from .names import DATASET, PREDICTED
 from .packed import pack, unpack
 from .sent import Sent
 
@@ -55,6 +55,7 @@ class Work:
     reductions: tuple = ()
     keep: tuple = ()  # names of variables whose draws are kept
     predict_at: Function | None = None  # from a data set to data in place of the fit's; None: predicted at these
+    dim: str = DATASET  # of the results, along the data sets
 
 
 @dataclass(slots=True)

@@ -1,6 +1,8 @@
-"""What is computed of draws for an observed variable, and the names of the results."""
+"""What is computed of draws for an observed variable, and the names of the results and of their first dim."""
 
 LOGLIK, PREDICTED = "loglik", "predicted"
+
+DATASET = "dataset"
 
 
 def named(variable, what):

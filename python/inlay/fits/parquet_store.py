@@ -20,14 +20,15 @@ import pyarrow.parquet as pq
 
 from .columns import COLUMNS
 from .stream import MOST_BYTES, MOST_ROWS, text
-from .table import DATASET, attributes, dims_of, names_of_results, own_dim, refuse_names
+from .table import attributes, dims_of, names_of_results, own_dim, refuse_names
 
 LABEL = "label"
 
 
 class ParquetStore:
     def __init__(self, path, work, labels):
-        refuse_names("result", names_of_results(work), lambda name: _no_name_of_column(name, labels is not None))
+        for kind, names in (("result", names_of_results(work)), ("dim", [work.dim])):
+            refuse_names(kind, names, lambda name: _no_name_of_column(name, labels is not None))
         self._path, self._work, self._labels = path, work, labels
         self._results = {}  # by name: the dtype of a result, and its dims
         self._number, self._rows = 0, []  # of the last file
@@ -73,7 +74,7 @@ class ParquetStore:
         return results
 
     def _schema(self, results):
-        fields = [pa.field(DATASET, pa.int64())]
+        fields = [pa.field(self._work.dim, pa.int64())]
         if self._labels is not None:
             fields.append(pa.field(LABEL, pa.string()))
         fields += [pa.field(column.name, _arrow_type(column)) for column in COLUMNS]
@@ -85,7 +86,7 @@ class ParquetStore:
     def _table(self, rows, results):
         schema = self._schema(results)
         numbers = [row.number for row in rows]
-        columns = {DATASET: numbers, **{column.name: column.array(rows) for column in COLUMNS}}
+        columns = {self._work.dim: numbers, **{column.name: column.array(rows) for column in COLUMNS}}
         if self._labels is not None:
             columns[LABEL] = [text(self._labels[number]) for number in numbers]
         for name, (dtype, dims) in results.items():

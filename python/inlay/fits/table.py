@@ -9,19 +9,19 @@ from . import summaries
 from .columns import COLUMNS
 from .names import PREDICTED
 
-DATASET = "dataset"
-
 _OWN_DIM = re.compile(r"(.*)_dim_\d+_*", re.DOTALL)  # as `named_dim` makes it
 
 
 def refuse_columns(work):
-    """Errors: TypeError where the name of a result is no str; ValueError where a result or a dim would have the name of
-    a column, or two results, or a result and a dim, have one name."""
+    """Errors: TypeError where the name of a result or of the dim of the fits is no str; ValueError where a result or a dim
+    would have the name of a column, or two results, or a result and a dim, have one name."""
     names, dims = names_of_results(work), dims_of_results(work)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"reduce: the name of a function is a str, not {a_kind(name)}")
-    columns = {DATASET, "chain", "draw", "quantile", *(column.name for column in COLUMNS)}
+    columns = {"chain", "draw", "quantile", *(column.name for column in COLUMNS)}
+    _refuse_dim(work.dim, columns, names)
+    columns.add(work.dim)
     taken = set(columns)
     for name in names:
         if name in taken:
@@ -29,13 +29,24 @@ def refuse_columns(work):
         taken.add(name)
     for dim, variable in dims.items():
         if dim in columns:
-            raise ValueError(f"the dim {dim} of {variable} is named as a column of the fits: name it otherwise")
+            otherwise = "name that of the fits otherwise, by dim=" if dim == work.dim else "name it otherwise"
+            raise ValueError(f"the dim {dim} of {variable} is named as a column of the fits: {otherwise}")
         if dim in taken:
             raise ValueError(f"a result would be named {dim}, as is a dim of {variable}: name one of them otherwise")
     for name in names:
         own = _OWN_DIM.fullmatch(name)
         if own and own[1] in names:
             raise ValueError(f"a result would be named {name}, as may be a dim of {own[1]}: name one of them otherwise")
+
+
+def _refuse_dim(dim, columns, results):
+    if not isinstance(dim, str):
+        raise TypeError(f"dim is {a_kind(dim)}, not a name")
+    if dim in columns:
+        raise ValueError(f"dim is {dim}, and the fits have a column or a dim of that name: name it otherwise")
+    own = _OWN_DIM.fullmatch(dim)
+    if dim in results or (own and own[1] in results):
+        raise ValueError(f"dim is {dim}, as is a result or may be a dim of one: name it otherwise")
 
 
 def refuse_names(kind, names, reason):
@@ -62,15 +73,15 @@ def table(work, rows, labels=None):
     ranks = {}
     for row in rows:
         refuse_another_rank(row, ranks)
-    variables = {column.name: ((DATASET,), column.array(rows)) for column in COLUMNS}
-    sizes, varying = {DATASET: len(rows)}, set()
+    variables = {column.name: ((work.dim,), column.array(rows)) for column in COLUMNS}
+    sizes, varying = {work.dim: len(rows)}, set()
     for name, dims in dims_of(work, rows).items():
         arrays = [row.values().get(name) for row in rows]
         shape, is_padded = extent(arrays)
         dims = [named_dim(d, size, name, i, sizes) for i, (d, size) in enumerate(zip(dims, shape, strict=True))]
         varying.update(d for d, padded in zip(dims, is_padded, strict=True) if padded)
-        variables[name] = ((DATASET, *dims), joined(arrays, shape, _dtype(arrays, any(is_padded))))
-    coords = {DATASET: np.arange(len(rows)) if labels is None else as_labels(labels)}
+        variables[name] = ((work.dim, *dims), joined(arrays, shape, _dtype(arrays, any(is_padded))))
+    coords = {work.dim: np.arange(len(rows)) if labels is None else as_labels(labels)}
     return xarray.Dataset(variables, coords | coords_of(work, sizes, varying), attributes(work))
 
 
@@ -94,7 +105,7 @@ def coords_of(work, sizes, varying):
         known = work.functions.coords.get(dim)
         if dim == "quantile":
             coords[dim] = list(summaries.QUANTILES)
-        elif known is not None and len(known) == size and dim not in varying and dim != DATASET:
+        elif known is not None and len(known) == size and dim not in varying and dim != work.dim:
             coords[dim] = as_labels(known)
     return coords
 

@@ -1,4 +1,4 @@
-"""Rows as a Zarr group, which xarray opens: an array for each column and each result, with the dim `dataset` first.
+"""Rows as a Zarr group, which xarray opens: an array for each column and each result, with the dim of the fits first.
 
 The arrays grow as rows come, one after the other. What makes a row readable is one write, that of the group's
 consolidated metadata, which has the shapes of all of them; and of a row that stands before others `failed` is written
@@ -16,7 +16,6 @@ import zarr
 from .columns import COLUMNS
 from .stream import MOST_BYTES, text
 from .table import (
-    DATASET,
     as_labels,
     attributes,
     coords_of,
@@ -39,15 +38,15 @@ _COLUMNS = sorted(COLUMNS, key=lambda column: column.name == "failed")
 class ZarrStore:
     def __init__(self, path, work, labels):
         refuse_names("result", names_of_results(work), _no_name_of_array)
-        refuse_names("dim", dims_of_results(work), _no_name_of_array)
+        refuse_names("dim", [work.dim, *dims_of_results(work)], _no_name_of_array)
         self._path, self._work, self._labels = path, work, labels
         self._arrays = {}  # by name: an array, and its dims
-        self._sizes, self._varying = {DATASET: 0}, set()
+        self._sizes, self._varying = {self._work.dim: 0}, set()
         self._num_labelled = 0
         os.mkdir(path)
         try:
             self._group = zarr.open_group(path, mode="a", zarr_format=3, attributes=attributes(work))
-            self._make(DATASET, (), (), *(("int64", 0) if labels is None else ("string", "")))
+            self._make(self._work.dim, (), (), *(("int64", 0) if labels is None else ("string", "")))
             for column in _COLUMNS:
                 self._make(column.name, (), (), "string" if column.dtype == "text" else column.dtype, column.missing)
             self._commit()
@@ -99,34 +98,34 @@ class ZarrStore:
         rows = min(_CHUNK_ROWS, max(1, _CHUNK_BYTES // size_bytes))
         array = self._group.create_array(
             name,
-            shape=(self._sizes[DATASET], *shape),
+            shape=(self._sizes[self._work.dim], *shape),
             chunks=(rows, *(max(1, size) for size in shape)),
             dtype=dtype,
             fill_value=missing,
-            dimension_names=[DATASET, *dims],
+            dimension_names=[self._work.dim, *dims],
             overwrite=True,  # one that an exception left
         )
         self._arrays[name] = array, dims
 
     def _lengthen(self, count):
-        self._sizes[DATASET] = max(self._sizes[DATASET], count)
+        self._sizes[self._work.dim] = max(self._sizes[self._work.dim], count)
         self._resize()
         self._label()
 
     def _resize(self):
         for array, dims in self._arrays.values():
-            shape = tuple(self._sizes[dim] for dim in (DATASET, *dims))
+            shape = tuple(self._sizes[dim] for dim in (self._work.dim, *dims))
             if array.shape != shape:
                 array.resize(shape)
 
     def _label(self):
         """The data sets that have no label yet. Those that were not drawn get none."""
-        begin, end = self._num_labelled, self._sizes[DATASET]
+        begin, end = self._num_labelled, self._sizes[self._work.dim]
         if self._labels is None:
-            self._array(DATASET)[begin:end] = np.arange(begin, end)
+            self._array(self._work.dim)[begin:end] = np.arange(begin, end)
         else:
             labels = [text(label) for label in self._labels[begin:end]]
-            self._array(DATASET)[begin : begin + len(labels)] = np.array(labels, object)
+            self._array(self._work.dim)[begin : begin + len(labels)] = np.array(labels, object)
         self._num_labelled = end
 
     def _put(self, name, numbers, arrays):

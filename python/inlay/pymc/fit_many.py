@@ -41,12 +41,13 @@ def fit_many(
     predictive=None,
     resume=None,
     to=None,
+    dim="dataset",
     progress=True,
     var_names=None,
     nuts_sampler_kwargs=None,
     method_kwargs=None,
 ):
-    """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dataset`. The model is compiled
+    """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dim`. The model is compiled
     once, where PyMC does not make the fits.
 
     `method`: "nuts", by nutpie's core; by PyMC's own samplers where a variable is discrete or nutpie is not installed,
@@ -85,7 +86,7 @@ def fit_many(
 
     `to`: a path that ends in .parquet or .zarr, where there is nothing yet. Fits are written there as they come, and
     are not kept in memory. The store is returned, open: of .zarr the xarray.Dataset, which reads from it; of .parquet, a
-    folder of files, the pyarrow.dataset.Dataset. There the column `dataset` is the data set's number and `label` its
+    folder of files, the pyarrow.dataset.Dataset. There the column `dim` is the data set's number and `label` its
     label; arrays are lists; rows stand in any order, and what was not done has none.
 
     A fit that fails is a row with `failed` and `reason`; Ctrl-C returns what is done, with the rest as "not done".
@@ -116,7 +117,7 @@ def fit_many(
     _refuse_unknown(keep, functions)
     seed = seed_for(seed)
     predict_at = Function.of("predictive", predictive) if callable(predictive) else None
-    work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at)
+    work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at, dim)
     refuse_columns(work)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
         rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)

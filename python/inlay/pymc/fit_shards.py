@@ -13,6 +13,9 @@ from ..fits.shards import NutsOnShards, held
 from ..fits.table import refuse_columns, table
 from .methods import seed_for, settings_for
 
+# Of a table with one fit, which no model has.
+_DIM = "(all shards)"
+
 
 def fit_shards(
     model,
@@ -57,12 +60,13 @@ def fit_shards(
         for i, size in enumerate(holder.call("number_of_parameters")):
             if size != start.size:
                 raise ValueError(f"shard {i} has {size} parameters, and without rows there are {start.size}")
-        work = Work(functions, seed, NutsOnShards(settings, holder, len(shards)), (), (), tuple(v.name for v in functions.results()))
+        keep = tuple(v.name for v in functions.results())
+        work = Work(functions, seed, NutsOnShards(settings, holder, len(shards)), (), (), keep, dim=_DIM)
         refuse_columns(work)
         row = fit(work, 0, without_rows)
     if row.reason:
         raise SamplingFailed(row.reason)
-    return table(work, [row]).isel(dataset=0, drop=True).drop_vars(["failed", "reason"])
+    return table(work, [row]).isel({_DIM: 0}, drop=True).drop_vars(["failed", "reason"])
 
 
 def _refuse_shards(shards):
