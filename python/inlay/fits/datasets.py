@@ -13,12 +13,12 @@ class DataSets:
         self.total = len(given) if isinstance(given, Sized) else None
         self.labels = None
         iterator = self._iterator(given, by)
-        self._first = next(iterator, None)
-        self.iterator = iterator if self._first is None else itertools.chain([self._first], iterator)
+        self.first = next(iterator, None)  # None: there is no data set
+        self.iterator = iterator if self.first is None else itertools.chain([self.first], iterator)
 
     def names_in_first(self):
         """What the first data set gives, of the names."""
-        keys = self._first.keys() if isinstance(self._first, Mapping) else ()
+        keys = self.first.keys() if isinstance(self.first, Mapping) else ()
         return [name for name in self._names if name in keys]
 
     def _iterator(self, given, by):

@@ -8,6 +8,10 @@ NO_START = "All initialization points failed"
 NOT_FINITE_ANYWHERE = "the log density or its gradient is not finite at the starting points"
 
 
+class Reason(Exception):
+    """Why a fit has failed, as its row says it."""
+
+
 class SamplingFailed(RuntimeError):
     """A function of the model failed in a draw, `error` is the exception of that call; or the log density is not finite
     at the starting points, and `error` is None."""

@@ -1,47 +1,21 @@
 """One fit in a worker: from a data set to a row of results."""
 
-import inspect
 import time
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from ..files import pickled, unpickled
 from . import sampler, summaries
+from .failures import Reason
+from .function import Function
 from .functions import BadData, ModelOfFits
-from .identity import identity_of
+from .initvals import Initvals
 from .methods import Map, Nuts
 from .names import DATASET, PREDICTED
 from .packed import pack, unpack
-from .sent import Sent
 
 # Why a row has no results, where the data set is not to blame.
 NOT_DONE = "not done"
-
-
-@dataclass(frozen=True)
-class Function(Sent):
-    """A function of the user's, as bytes that any process reads."""
-
-    name: str
-    function: bytes
-    identity: str  # the same in another process that has the same function
-
-    @classmethod
-    def of(cls, name, function):
-        return cls(name, pickled(function), f"{name} {identity_of(function)}")
-
-    @cached_property
-    def itself(self):
-        return unpickled(self.function)
-
-    @cached_property
-    def loaded(self):
-        """The function as one of draws and data set."""
-        function = self.itself
-        takes_data = len([p for p in inspect.signature(function).parameters.values() if p.default is p.empty]) > 1
-        return (lambda draws, data: function(draws, data)) if takes_data else (lambda draws, data: function(draws))
 
 
 @dataclass(frozen=True)
@@ -56,6 +30,7 @@ class Work:
     keep: tuple = ()  # names of variables whose draws are kept
     predict_at: Function | None = None  # from a data set to data in place of the fit's; None: predicted at these
     dim: str = DATASET  # of the results, along the data sets
+    initvals: Initvals | None = None  # where fits start; None: where the model says
 
 
 @dataclass(slots=True)
@@ -92,12 +67,8 @@ def fit(work, number, given, stop=None):
     return row
 
 
-class _Reason(Exception):
-    pass
-
-
 def _reason(error):
-    if isinstance(error, _Reason | sampler.SamplingFailed):
+    if isinstance(error, Reason | sampler.SamplingFailed):
         return str(error)
     return f"{type(error).__name__}: {error}"
 
@@ -105,13 +76,14 @@ def _reason(error):
 def _values(work, row, given, stop):
     data, truths = _taken_apart(work.functions, given)
     if truths and "ranks" not in work.summaries and not work.reductions:
-        raise _Reason(f"{next(iter(truths))} is a variable of the model, and its true value is for \"ranks\" and functions")
+        raise Reason(f"{next(iter(truths))} is a variable of the model, and its true value is for \"ranks\" and functions")
     arrays = work.functions.arrays(data)
     seed = seed_of(work.seed, row.number)
-    drawn = work.method.fit(work.functions, arrays, seed, stop)
+    initvals = () if work.initvals is None else work.initvals.of(given)
+    drawn = work.method.fit(work.functions, arrays, seed, stop, initvals)
     row.divergences = drawn.divergences
     if drawn.divergences == work.method.draws * work.method.chains:
-        raise _Reason("every draw is a divergence")
+        raise Reason("every draw is a divergence")
     at = arrays if work.predict_at is None else _predicted_at(work, given, data)
     draws, values = _completed(work, seed, drawn.values, arrays, at, stop), {}
     for name in work.summaries:
@@ -120,7 +92,7 @@ def _values(work, row, given, stop):
             values[summaries.label(variable, name)] = summaries.SUMMARIES[name](draws[variable], *also)
     for reduction in work.reductions:
         values[reduction.name] = _reduced(reduction, draws, given)
-    return values | {name: draws[name] for name in work.keep}
+    return values | {name: draws[name] for name in work.keep} | drawn.also
 
 
 def _completed(work, seed, draws, arrays, at, stop):
@@ -136,22 +108,22 @@ def _predicted_at(work, given, data):
     try:
         instead = work.predict_at.itself(given)
     except Exception as error:
-        raise _Reason(f"predictive: {type(error).__name__}: {error}") from error
+        raise Reason(f"predictive: {type(error).__name__}: {error}") from error
     if not hasattr(instead, "items"):
-        raise _Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
+        raise Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
     try:
         return work.functions.arrays_at(data, instead, work.functions.after[PREDICTED].shaped)
     except BadData as error:
-        raise _Reason(f"predictive: {error}") from error
+        raise Reason(f"predictive: {error}") from error
 
 
 def _taken_apart(functions, given):
     """What exchanges data of the model, and true values of its variables."""
     if not hasattr(given, "items"):
-        raise _Reason(f"a data set is a dict by the names of pm.Data, not {type(given).__name__}")
+        raise Reason(f"a data set is a dict by the names of pm.Data, not {type(given).__name__}")
     for name in functions.imputed:
         if name in given:
-            raise _Reason(f"{name} has missing values in the model, which are parameters: its values cannot be exchanged")
+            raise Reason(f"{name} has missing values in the model, which are parameters: its values cannot be exchanged")
     variables = {v.name for v in functions.recorded}
     data = {name: value for name, value in given.items() if name not in variables}
     return data, {name: np.asarray(value) for name, value in given.items() if name in variables}
@@ -161,7 +133,7 @@ def _reduced(reduction, draws, given):
     try:
         value = np.asarray(reduction.loaded(draws, given))
     except Exception as error:
-        raise _Reason(f"{reduction.name}: {type(error).__name__}: {error}") from error
+        raise Reason(f"{reduction.name}: {type(error).__name__}: {error}") from error
     if value.dtype.kind not in "biuf":
-        raise _Reason(f"{reduction.name} returned {value.dtype}, not numbers")
+        raise Reason(f"{reduction.name} returned {value.dtype}, not numbers")
     return value

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _inlay
 from ..files import pickled, program_of
+from .failures import Reason
 from .identity import identity_of
 from .names import LOGLIK
 from .sent import Sent
@@ -169,15 +170,21 @@ class FitFunctions(ModelOfFits):
     logp: Part
     expand: Part
     start: Part
+    initial: tuple = ()  # Data for the variables of which the caller gives starting values
+    start_at: Part | None = None  # from the data, and behind them these values, to where a chain starts
 
     @cached_property
     def loaded(self):
         return Loaded(self)
 
+    def parts(self):
+        parts = {"logp": self.logp, "expand": self.expand, "start": self.start, "start_at": self.start_at}
+        return {name: part for name, part in parts.items() if part is not None}
+
     def content(self):
         """A hash of what draws depend on: the same in every process that compiles the same model on the same CPU."""
         content = self.hash_of_data()
-        for part in (self.logp, self.expand, self.start):
+        for part in self.parts().values():
             content.update(part.content.encode())
         return content.hexdigest()
 
@@ -199,7 +206,7 @@ class Loaded:
 
     def __init__(self, functions):
         self._functions = functions
-        self._programs = {name: getattr(functions, name).program() for name in ("logp", "expand", "start")}
+        self._programs = {name: part.program() for name, part in functions.parts().items()}
         self._functions_by_name = {}
         self._places, at = [], 0
         for data in functions.data:
@@ -222,14 +229,34 @@ class Loaded:
         slots = getattr(self._functions, name).slots
         return function(*(point if slot is None else arrays[slot] for slot in slots))
 
-    def start(self, arrays):
-        """The point where a chain starts, but for its jitter, and the shapes of the recorded variables."""
+    def start(self, arrays, initvals=None):
+        """The point where a chain starts, but for its jitter, and the shapes of the recorded variables.
+
+        `initvals`: by name, the values of `initial` in place of the model's. Errors: Reason, for these."""
         start, sizes = self.call("start", None, arrays)
+        recorded, initial = self._functions.recorded, self._functions.initial
         shapes, at = [], 0
-        for variable in self._functions.recorded:
-            shapes.append(tuple(map(int, sizes[at : at + variable.ndim])))
-            at += variable.ndim
-        return np.ascontiguousarray(start, np.float64), shapes
+        for ndim in [*(v.ndim for v in recorded), *(data.value.ndim for data in initial)]:
+            shapes.append(tuple(map(int, sizes[at : at + ndim])))
+            at += ndim
+        if initvals is not None:
+            start = self._start_at(arrays, initvals, shapes[len(recorded) :])
+        return np.ascontiguousarray(start, np.float64), shapes[: len(recorded)]
+
+    def _start_at(self, arrays, initvals, shapes):
+        values = []
+        for data, shape in zip(self._functions.initial, shapes, strict=True):
+            try:
+                values.append(data.taken(initvals[data.name]))
+            except BadData as error:
+                raise Reason(f"initvals: {error}") from error
+            if values[-1].shape != shape:
+                raise Reason(f"initvals: {data.name} has shape {values[-1].shape}, which is {shape} with these data")
+        start = self.call("start_at", None, [*arrays, *values])
+        if not np.isfinite(start).all():
+            given = ", ".join(f"{data.name} is {value}" for data, value in zip(self._functions.initial, values, strict=True))
+            raise Reason(f"initvals: {given}: a value is outside of its variable's support, as the starting point is not finite")
+        return start
 
     def pointer(self, name, on_error):
         """A C function in the form `name`, "logp" or "expand", and of one sampler, which hears of its failures."""

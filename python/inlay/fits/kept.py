@@ -113,6 +113,8 @@ def _work_key(work):
         "reductions": [reduction.identity for reduction in work.reductions],
         "predict_at": work.predict_at and work.predict_at.identity,
     }
+    if work.initvals is not None:
+        settings["initvals"] = work.initvals.at.identity
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 

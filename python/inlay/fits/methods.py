@@ -1,7 +1,8 @@
-"""How a fit is made by the functions of a model. A method has a call, `fit`, from the data of one fit to its Draws; the
-number of draws, of those for tuning and of chains, which the results tell; and a `repr` that says all it depends on."""
+"""How a fit is made by the functions of a model. A method has a call, `fit`, from the data of one fit, and from dicts
+of starting values, to its Draws; the number of draws, of those for tuning and of chains, which the results tell; the names
+of the results that it has beside draws, `also`; and a `repr` that says all it depends on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from . import optimum, sampler
@@ -14,6 +15,7 @@ class Nuts:
 
     settings: dict  # of nutpie's sampler
     name: ClassVar[str] = "nuts"
+    also: ClassVar[tuple] = ()
 
     @property
     def draws(self):
@@ -27,8 +29,8 @@ class Nuts:
     def chains(self):
         return self.settings["num_chains"]
 
-    def fit(self, functions, arrays, seed, stop=None):
-        return sampler.sample(functions, arrays, seed, self.settings, stop)
+    def fit(self, functions, arrays, seed, stop=None, initvals=()):
+        return sampler.sample(functions, arrays, seed, self.settings, stop, *initvals)
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,11 @@ class Prior:
 
     draws: int
     name: ClassVar[str] = "prior"
+    also: ClassVar[tuple] = ()
     tune: ClassVar[int] = 0
     chains: ClassVar[int] = 1
 
-    def fit(self, functions, arrays, seed, stop=None):
+    def fit(self, functions, arrays, seed, stop=None, initvals=()):
         values = functions.prior.of_chain({}, arrays, (seed, 0), self.draws, stop)
         return Draws({v.name: x[None] for v, x in zip(functions.recorded, values, strict=True)}, 0)
 
@@ -50,10 +53,16 @@ class Map:
     """The maximum a posteriori, as one draw."""
 
     options: dict  # of scipy's L-BFGS-B
+    starts: int = 1  # at how many points the optimiser starts
     name: ClassVar[str] = "map"
     draws: ClassVar[int] = 1
     tune: ClassVar[int] = 0
     chains: ClassVar[int] = 1
 
-    def fit(self, functions, arrays, seed, stop=None):
-        return optimum.maximum(functions, arrays, self.options, stop)
+    @property
+    def also(self):
+        return (optimum.CONVERGED,) if self.starts > 1 else ()
+
+    def fit(self, functions, arrays, seed, stop=None, initvals=()):
+        found = optimum.maximum(functions, arrays, seed, self.options, self.starts, stop, initvals)
+        return replace(found, also={name: found.also[name] for name in self.also})

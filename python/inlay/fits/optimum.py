@@ -1,5 +1,5 @@
 """The maximum of a log density from where a chain would start, without jitter: what `pymc.find_MAP` finds by default,
-where the log density is without the Jacobians of the transforms."""
+where the log density is without the Jacobians of the transforms. Of several starting points the best maximum is kept."""
 
 import functools
 import warnings
@@ -8,6 +8,8 @@ import numpy as np
 
 from .failures import NOT_FINITE_ANYWHERE, SamplingFailed, failure_text
 from .sampler import WHAT, Draws, by_name, refuse_stopped
+
+CONVERGED = "converged"  # of how many starting points
 
 
 def minimize(function, start, options):
@@ -28,12 +30,14 @@ def refuse_options(options):
             raise TypeError(f"method_kwargs: {error}") from error
 
 
-def maximum(functions, arrays, options, stop=None):
-    """The Draws of one chain of one draw. It does not depend on a seed.
+def maximum(functions, arrays, seed, options, count=1, stop=None, initvals=()):
+    """The Draws of one chain of one draw, and how many starting points the optimiser converged from. `count`: the starting
+    points; those behind the model's, or behind the caller's `initvals`, are the same with the jitter of chains.
 
-    Errors: SamplingFailed, also where the optimiser does not converge; Stopped, after the event `stop`.
+    Errors: SamplingFailed, also where the optimiser converges from no point; Stopped, after the event `stop`.
     """
-    start, shapes = functions.loaded.start(arrays)
+    starts = [functions.loaded.start(arrays, values) for values in initvals or (None,)]
+    points, (_, shapes) = [start for start, _ in starts], starts[0]
     call = functools.partial(_called, functions.loaded, arrays)
 
     def loss(point):
@@ -41,13 +45,38 @@ def maximum(functions, arrays, options, stop=None):
         logp, gradient = call("logp", np.array(point, np.float64))
         return -float(logp), -gradient
 
+    found, failures = [], []
+    for start in _with_jitter(points, count, seed):
+        try:
+            found.append(_minimum(loss, start, options))
+        except SamplingFailed as error:
+            failures.append(error)
+    if not found:
+        raise failures[0] if len(failures) == 1 else _from_none(failures)
+    best = min(found, key=lambda result: result.fun)
+    values = call("expand", np.array(best.x, np.float64))
+    return Draws(by_name(functions, values.reshape(1, 1, -1), shapes), 0, {CONVERGED: np.array(len(found))})
+
+
+def _with_jitter(points, count, seed):
+    yield from points
+    for i in range(len(points), count):
+        jitter = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(i,)))
+        start = points[i % len(points)]
+        yield start + jitter.uniform(-1, 1, start.size)
+
+
+def _minimum(loss, start, options):
     if not all(np.isfinite(x).all() for x in loss(start)):
         raise SamplingFailed(NOT_FINITE_ANYWHERE)
     result = minimize(loss, start, options)
     if not result.success:
         raise SamplingFailed(f"the optimiser did not converge: {result.message}")
-    values = call("expand", np.array(result.x, np.float64))
-    return Draws(by_name(functions, values.reshape(1, 1, -1), shapes), 0)
+    return result
+
+
+def _from_none(failures):
+    return SamplingFailed(f"from none of {len(failures)} starting points there is a maximum; from the first one: {failures[0]}")
 
 
 def _called(loaded, arrays, name, point):

@@ -4,7 +4,7 @@ not on how many threads there are."""
 import contextlib
 import functools
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,19 +30,21 @@ def refuse_stopped(stop):
 class Draws:
     values: dict  # by name, (chain, draw, ...)
     divergences: int
+    also: dict = field(default_factory=dict)  # by name, arrays of other results
 
 
-def sample(functions, arrays, seed, settings, stop=None):
+def sample(functions, arrays, seed, settings, stop=None, initvals=None):
     """Draws of the `functions` (a FitFunctions) with these arrays of data. `settings`: those of nutpie's sampler.
+    `initvals`: where chains start, but for their jitter, by the names of variables.
 
     Errors: SamplingFailed; Stopped, after the event `stop`.
     """
     with one_cpu.on_claimed():
-        return _sampled(functions, arrays, seed, settings, stop)
+        return _sampled(functions, arrays, seed, settings, stop, initvals)
 
 
-def _sampled(functions, arrays, seed, settings, stop):
-    start, shapes = functions.loaded.start(arrays)
+def _sampled(functions, arrays, seed, settings, stop, initvals):
+    start, shapes = functions.loaded.start(arrays, initvals)
     told, failure = threading.Event(), []
 
     def tell(error):

@@ -98,7 +98,7 @@ class NutsOnShards(Nuts):
     shards: object  # what `held` gives
     count: int
 
-    def fit(self, functions, arrays, seed, stop=None):
+    def fit(self, functions, arrays, seed, stop=None, initvals=()):
         """`arrays`: without rows."""
         return sampler.sample(FunctionsOfShards(functions, arrays, self.shards, self.count), arrays, seed, self.settings, stop)
 

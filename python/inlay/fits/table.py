@@ -59,7 +59,7 @@ def refuse_names(kind, names, reason):
 def names_of_results(work):
     """All that a row may have beside its columns."""
     summarized = [summaries.label(v.name, name) for name in work.summaries for v in work.functions.summarized(name)]
-    return [*summarized, *work.keep, *(reduction.name for reduction in work.reductions)]
+    return [*summarized, *work.keep, *(reduction.name for reduction in work.reductions), *work.method.also]
 
 
 def table(work, rows, labels=None):
@@ -155,7 +155,7 @@ def _dims_of_variable(work, variable):
 
 def _known_dims(work):
     """Of each result that is of variables, by name."""
-    known = {}
+    known = {name: () for name in work.method.also}
     for variable in work.functions.results():
         known[variable.name] = ("chain", "draw", *_dims_of_variable(work, variable))
     for summary in summaries.SUMMARIES:

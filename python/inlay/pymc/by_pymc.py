@@ -7,6 +7,7 @@ import re
 import threading
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -91,8 +92,10 @@ def _continue_hash(content, model):
                 content.update(f"{value.dtype.str} {value.shape}".encode() + value.tobytes())
 
 
-def pymc_model(model, var_names=None, exchanged=(), after=()):
-    """Errors: KeyError for a name in `var_names` that is no variable; what pickle raises for a model that it cannot."""
+def pymc_model(model, var_names=None, exchanged=(), after=(), initial=()):
+    """`initial` is as for other methods, and is nothing here: PyMC takes starting values of any variables.
+
+    Errors: KeyError for a name in `var_names` that is no variable; what pickle raises for a model that it cannot."""
     from .described import data_in, described, hidden_from, observations, shared_data, shared_of, variables_of
     from .draw_graphs import AfterGraphs
 
@@ -115,23 +118,26 @@ class ByPymc:
     tune: int
     chains: int
     settings: bytes  # a pickle: they may have functions
+    also: ClassVar[tuple] = ()
 
-    def fit(self, functions, arrays, seed, stop=None):
+    def fit(self, functions, arrays, seed, stop=None, initvals=()):
         from ..pytensor import default_mode
 
         with _one_fit:
             refuse_stopped(stop)
             functions.loaded.exchange(arrays)
             with functions.loaded.model, default_mode(), _quiet_log():
-                trace = _FITS[self.name](self, unpickled(self.settings), seed, stop)
+                trace = _FITS[self.name](self, unpickled(self.settings), seed, stop, initvals)
         values = {v.name: trace["posterior"][v.name].values.astype(v.dtype, copy=False) for v in functions.recorded}
         if any(drawn.shape[:2] != (self.chains, self.draws) for drawn in values.values()):
             raise Stopped  # PyMC returns what it has after Ctrl-C
         return Draws(values, _divergences(trace))
 
 
-def _sample(method, settings, seed, stop):
+def _sample(method, settings, seed, stop, initvals):
     import pymc
+
+    one, *others = initvals or (None,)
 
     return pymc.sample(
         method.draws,
@@ -139,6 +145,7 @@ def _sample(method, settings, seed, stop):
         chains=method.chains,
         cores=1,
         random_seed=seed,
+        initvals=[one, *others] if others else one,
         nuts_sampler="pymc",
         callback=lambda **_: refuse_stopped(stop),
         progressbar=False,
@@ -147,7 +154,7 @@ def _sample(method, settings, seed, stop):
     )
 
 
-def _smc(method, settings, seed, stop):
+def _smc(method, settings, seed, stop, initvals):
     import pymc
 
     return pymc.sample_smc(
@@ -161,11 +168,13 @@ def _smc(method, settings, seed, stop):
     )
 
 
-def _advi(method, settings, seed, stop):
+def _advi(method, settings, seed, stop, initvals):
     import pymc
 
     of_fit, of_draws = map(int, np.random.SeedSequence(seed).generate_state(2))
     callbacks = [*settings.pop("callbacks", ()), lambda *_: refuse_stopped(stop)]
+    if initvals:
+        settings["start"] = initvals[0]
     approximation = pymc.fit(random_seed=of_fit, progressbar=False, callbacks=callbacks, **settings)
     return approximation.sample(method.draws, random_seed=of_draws)
 

@@ -7,14 +7,15 @@ from ..choices import a_kind
 from ..fits.all_rows import AllRows
 from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
-from ..fits.fit import Function, Work
+from ..fits.fit import Work
+from ..fits.function import Function
 from ..fits.kept import Kept
 from ..fits.names import LOGLIK, PREDICTED, named
 from ..fits.run import run
 from ..fits.stream import Stream, refuse_path
 from ..fits.summaries import SUMMARIES
 from ..fits.table import refuse_columns
-from .methods import method_of, seed_for
+from .methods import method_of, seed_for, starts_of
 
 
 class FitsEnded(RuntimeError):
@@ -46,12 +47,14 @@ def fit_many(
     var_names=None,
     nuts_sampler_kwargs=None,
     method_kwargs=None,
+    initvals=None,
 ):
     """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dim`. The model is compiled
     once, where PyMC does not make the fits.
 
     `method`: "nuts", by nutpie's core; by PyMC's own samplers where a variable is discrete or nutpie is not installed,
-    which a line of PyMC's log says. "map": the maximum a posteriori of `pymc.find_MAP`, one chain of one draw. "smc":
+    which a line of PyMC's log says. "map": the maximum a posteriori of `pymc.find_MAP`, one chain of one draw; with
+    `method_kwargs={"starts": n}` the best of what is found from n starting points. "smc":
     `pymc.sample_smc`, and "advi": `draws` of what `pymc.fit` finds, one chain, both by PyMC in the worker. Of `draws`,
     `tune` and `chains` a method reads what it has. `method_kwargs`: more settings of "map" (scipy's L-BFGS-B), of "smc"
     and of "advi", as {"n": 5000}. "prior": nothing is fitted, `draws` are of the prior at the data of each data set, one
@@ -61,6 +64,11 @@ def fit_many(
     are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does not
     name is as in the model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a
     GroupBy of pandas'. A data set may also have true values of the model's variables, for "ranks".
+
+    `initvals`: where fits start, as PyMC takes it: a dict from names of free variables to values, which are those of the
+    model and not of its transforms; a list of dicts, one for each chain of PyMC's own NUTS, or one for each starting point
+    of "map"; or a function from the data set to one of these. The first data set says which variables have values; the
+    others start where the model says. Chains of NUTS have PyMC's jitter besides.
 
     `draws`, `tune`, `chains`: of each fit; `nuts_sampler_kwargs`: more settings of nutpie's, as {"target_accept": 0.9}.
     `seed`: the draws of a fit depend on it, on the number of the data set and on the data, on nothing else; None: one
@@ -113,11 +121,13 @@ def fit_many(
     exchanged = [name for name in data.names_in_first() if name in observations(model)]
     names, reductions = _reductions(reduce)
     keep = [keep] if isinstance(keep, str) else list(keep or ())
-    functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive))
+    how, initvals = starts_of(model, how, initvals, method_kwargs, data.first)
+    initial = {} if initvals is None else {"initial": initvals.names}
+    functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive), **initial)
     _refuse_unknown(keep, functions)
     seed = seed_for(seed)
     predict_at = Function.of("predictive", predictive) if callable(predictive) else None
-    work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at, dim)
+    work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at, dim, initvals)
     refuse_columns(work)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
         rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)

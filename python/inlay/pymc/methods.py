@@ -1,5 +1,6 @@
 """The methods of `fit_many`: what is checked of one before anything runs, and what of the model it calls."""
 
+import dataclasses
 import functools
 import inspect
 import secrets
@@ -7,6 +8,8 @@ from numbers import Integral
 
 from ..choices import a_kind
 from ..files import pickled
+from ..fits.function import Function
+from ..fits.initvals import Initvals, Same, dicts_of, refuse_count
 from ..fits.methods import Map, Nuts, Prior
 from ..fits.nutpie_core import is_installed, settings_of
 from ..fits.optimum import refuse_options
@@ -59,6 +62,48 @@ def settings_for(more, draws, tune, chains):
     return settings
 
 
+def starts_of(model, how, given, method_kwargs, first):
+    """The method, and the Initvals that `given` is, or None. `first`: the first data set, which says which variables have
+    values.
+
+    Errors: TypeError, ValueError; KeyError for what is no free variable.
+    """
+    if given is None:
+        return how, None
+    if how.name in _WITHOUT_START:
+        raise TypeError(f"initvals: method={how.name!r} {_WITHOUT_START[how.name]}")
+    if "start" in (method_kwargs or {}):
+        raise TypeError("initvals and method_kwargs['start'] both say where a fit starts: give one of them")
+    at = Function.of("initvals", given if callable(given) else Same(given))
+    dicts = dicts_of(at.itself(first))
+    known, names = [v.name for v in model.free_RVs], tuple(dicts[0])
+    for name in {name: None for values in dicts for name in values}:
+        if name not in known:
+            raise KeyError(f"initvals has {name}, which is no free variable of this model; it has {', '.join(known)}")
+        if any(name not in values for values in dicts):
+            raise ValueError(f"initvals has {name} in one dict and not in another: give each variable in all of them")
+    if not names:
+        raise ValueError(f"initvals names no variables; the model has {', '.join(known)}")
+    counts = _counts_of_starts(how)
+    refuse_count(len(dicts), counts)
+    if isinstance(how, Map):
+        how = dataclasses.replace(how, starts=max(how.starts, len(dicts)))
+    return how, Initvals(at, names, counts)
+
+
+_WITHOUT_START = {
+    "prior": "fits nothing, so that nothing starts",
+    "smc": "starts with draws from the prior: method_kwargs={'start': ...} has others, as pm.sample_smc takes them",
+}
+
+
+def _counts_of_starts(how):
+    """How many dicts a fit takes: nutpie has no starting values of each chain, and PyMC has."""
+    if isinstance(how, Map):
+        return None
+    return (1,) if isinstance(how, Nuts) or how.chains == 1 else (1, how.chains)
+
+
 def _nuts(model, counts, more):
     from .fit_functions import fit_functions
 
@@ -101,8 +146,10 @@ def _map(model, counts, options):
     from .fit_functions import fit_functions
 
     refuse_discrete(model, NotForFits, "method='map' follows a gradient, which is of")
+    starts = options.pop("starts", 1)
+    refuse_counts(starts=starts)
     refuse_options(options)
-    return Map(options), functools.partial(fit_functions, jacobian=False)
+    return Map(options, starts), functools.partial(fit_functions, jacobian=False)
 
 
 def _smc(model, counts, more):
