@@ -1,11 +1,18 @@
 """arviz-stats fits a PyMC model again without some observations, and nothing is compiled for it."""
 
+import copy
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from multiprocessing import get_context
+
 import inlay.pymc
 import numpy as np
 import pymc as pm
 import pytest
 import xarray
 from inlay import _inlay
+from inlay.fits.run import run
+from inlay.pymc import folds as of_folds
 from scipy.stats import norm
 
 pytest.importorskip("nutpie")
@@ -112,3 +119,63 @@ def test_what_cannot_be_left_out():
             pm.Normal(name, mu, 1, observed=y)
     with pytest.raises(NotImplementedError, match="observations of one variable can be left out, and the model observes a, b"):
         inlay.pymc.sampling_wrapper(model)
+
+
+@pytest.mark.parametrize("executor", [None, 2, "processes"])
+def test_folds_that_are_known_are_fitted_at_once(executor, monkeypatch):
+    """And are those that are made one after the other, bit for bit."""
+    folds = np.array([3, 1, 2, 1] * 5 + [2, 3, 3])
+    alone = inlay.pymc.sampling_wrapper(regression(), **FEW)
+    want = arviz_stats.loo_kfold(fitted(), alone, folds=folds, pointwise=True)
+    fits = []
+    monkeypatch.setattr(of_folds, "run", lambda *args: fits.append(args[6]) or run(*args))
+    with ProcessPoolExecutor(2, get_context("forkserver")) if executor == "processes" else nullcontext(executor) as given:
+        wrapper = inlay.pymc.sampling_wrapper(regression(), executor=given, folds=folds, **FEW)
+        found = arviz_stats.loo_kfold(fitted(), wrapper, folds=folds, pointwise=True)
+    assert fits == [3]
+    np.testing.assert_array_equal(found.elpd_i.values, want.elpd_i.values)
+    for left_out in ([0], [1, 2]):  # no folds: as without them
+        one, other = (w.sample(w.sel_observations(left_out)[0]) for w in (alone, wrapper))
+        np.testing.assert_array_equal(one["slope"], other["slope"])
+
+
+def test_reloo_of_the_observations_that_are_known():
+    few = np.array([4, 7, 20])
+    folds = np.where(np.isin(np.arange(NUM_OBSERVATIONS), few), np.arange(NUM_OBSERVATIONS), -1)
+    wrapper = inlay.pymc.sampling_wrapper(regression(), fitted(), executor=2, folds=folds, **FEW)
+    alone = inlay.pymc.sampling_wrapper(regression(), fitted(), **FEW)
+    original = arviz_stats.loo(fitted(), pointwise=True)
+    original.pareto_k[:] = folds
+    found, want = (
+        arviz_stats.reloo(w, loo_orig=copy.deepcopy(original), k_threshold=0.5, pointwise=True) for w in (wrapper, alone)
+    )
+    np.testing.assert_array_equal(found.elpd_i.values, want.elpd_i.values)
+    np.testing.assert_allclose(found.elpd_i.values[few], exact(np.arange(NUM_OBSERVATIONS))[few], atol=0.13)
+
+
+def test_a_fold_that_fails_is_told_when_it_is_asked_for():
+    model = regression()
+    with model:
+        y = model["given"].get_value()
+        y[5] = np.nan
+        model["given"].set_value(y)
+    wrapper = inlay.pymc.sampling_wrapper(model, folds=np.arange(NUM_OBSERVATIONS) == 5, **FEW)
+    without, _ = wrapper.sel_observations([5])
+    assert np.isfinite(wrapper.sample(without)["slope"]).all()
+    without, _ = wrapper.sel_observations(np.delete(np.arange(NUM_OBSERVATIONS), 5))
+    with pytest.raises(inlay.pymc.SamplingFailed, match="the fit without fold 0 failed: the log density or its gradient is"):
+        wrapper.sample(without)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"executor": 2}, TypeError, "executor= makes the fits of several folds at once: give folds= too, as to loo_kfold"),
+        ({"executor": "two", "folds": [1]}, TypeError, "executor= takes None, a number of threads, .*, not a str"),
+        ({"folds": [1, 2]}, ValueError, r"folds has shape \(2,\), and there are 23 observations: give a label for each"),
+        ({"folds": [None] * 23}, TypeError, "folds is a list, not the label of a fold for each observation"),
+    ],
+)
+def test_folds_that_cannot_be(options, error, text):
+    with pytest.raises(error, match=text):
+        inlay.pymc.sampling_wrapper(regression(), **options, **FEW)

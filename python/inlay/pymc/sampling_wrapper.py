@@ -5,26 +5,48 @@ The model is compiled once, whatever is left out: data are arguments.
 
 import functools
 
+from ..fits.executors import refuse_others
 from .methods import seed_for, settings_for
 
 
-def sampling_wrapper(model, idata=None, *, dim=None, draws=1000, tune=1000, chains=4, seed=None, nuts_sampler_kwargs=None):
+def sampling_wrapper(
+    model,
+    idata=None,
+    *,
+    dim=None,
+    draws=1000,
+    tune=1000,
+    chains=4,
+    seed=None,
+    nuts_sampler_kwargs=None,
+    executor=None,
+    folds=None,
+):
     """`model` as a `SamplingWrapper` of arviz-stats, for `loo_kfold(idata, wrapper)` and `reloo(wrapper)`.
 
     What is left out of a fit are observations along one dim, out of all `pm.Data` with that dim; the observed variable
     has to be of one dimension and from `pm.Data` too. `dim`: None where the model's observed variable has named dims.
     `idata`: the fit to all data, which `reloo` wants. The others as in `inlay.pymc.fit_many`.
 
+    `folds`: of each observation the label of its fold, as `loo_kfold` takes it, or a negative number. arviz-stats asks for
+    one fit after the other; with `folds` all of their fits are made by `executor` when the first one is asked for. The
+    draws are those of fits one after the other, in the order of the labels.
+
     Errors: ImportError without arviz-stats; NotImplementedError for a model with several observed variables, or where a
-    parameter has that dim, and for what `fit_many` refuses; ValueError where the observed data have no such dim.
+    parameter has that dim, and for what `fit_many` refuses; ValueError where the observed data have no such dim,
+    and for `folds` of another length; TypeError for `executor` without `folds`. A fit in which every draw is a divergence
+    is SamplingFailed, by `folds`.
 
     >>> wrapper = inlay.pymc.sampling_wrapper(model)
     >>> arviz_stats.loo_kfold(idata, wrapper, k=10)
     """
     from .folds import Folds  # which imports PyMC, and PyMC's import may be what imports this
 
+    refuse_others(executor)
+    if executor is not None and folds is None:
+        raise TypeError("executor= makes the fits of several folds at once: give folds= too, as to loo_kfold")
     settings = settings_for(nuts_sampler_kwargs, draws, tune, chains)
-    return _wrapper_class()(Folds(model, dim, settings, seed_for(seed)), idata)
+    return _wrapper_class()(Folds(model, dim, settings, seed_for(seed), executor, folds), idata)
 
 
 @functools.cache
