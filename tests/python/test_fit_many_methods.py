@@ -2,13 +2,15 @@
 
 import logging
 import multiprocessing
+import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor
 
 import inlay.pymc
 import numpy as np
 import pymc as pm
 import pytest
-from inlay.fits import nutpie_core
+from inlay.fits import nutpie_core, optimum
 from inlay.fits.fit import seed_of
 from inlay.pymc import by_pymc
 from inlay.pytensor import default_mode
@@ -289,3 +291,44 @@ def test_draws_from_the_prior_of_each_data_set():
     assert "mu_mean" not in few
     with pytest.raises(TypeError, match="method_kwargs: prior has no setting samples; it has none"):
         fit(model, data, method="prior", method_kwargs={"samples": 5})
+
+
+class Endless(pm.smc.IMH):
+    """Of three observations: it interrupts the first thread, and goes on for minutes."""
+
+    def mutate(self):
+        super().mutate()
+        if pm.modelcontext(None)["y"].get_value().size == 3:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            for _ in range(10**7):
+                self.likelihood_logp_func(self.tempered_posterior[0])
+
+
+def test_ctrl_c_stops_smc(tmp_path):
+    data = series((5, 4, 3, 6))
+    options = SMALL["smc"] | {"method": "smc", "method_kwargs": {"kernel": Endless}, "executor": 1, "keep": "mu"}
+    fits = fit(normal_model(), data, resume=tmp_path, **options)
+    assert fits["reason"].values.tolist() == ["", "", "not done", "not done"]
+    want = fit(normal_model(), data[:2], executor=1, method="smc", keep="mu", **SMALL["smc"])
+    np.testing.assert_array_equal(fits["mu"].values[:2], want["mu"].values)
+    again = fit(normal_model(), data[:2], resume=tmp_path, **options)
+    np.testing.assert_array_equal(again["seconds"].values, fits["seconds"].values[:2])
+
+
+def test_ctrl_c_stops_an_optimiser(monkeypatch):
+    """In the second fit, which would go on for ever."""
+    minimize, starts = optimum.minimize, []
+
+    def interrupted(function, start, options):
+        def endless(x):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            while True:
+                function(x)
+
+        starts.append(start)
+        is_second = len(starts) == 3  # the options were tried before
+        return minimize(endless if is_second else function, start, options)
+
+    monkeypatch.setattr(optimum, "minimize", interrupted)
+    fits = fit(normal_model(), series((5, 4, 3)), method="map", executor=1)
+    assert fits["reason"].values[1:].tolist() == ["not done", "not done"]

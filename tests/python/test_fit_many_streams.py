@@ -14,6 +14,7 @@ import pymc as pm
 import pytest
 import xarray
 from inlay.fits import run, stream
+from inlay.fits.all_rows import AllRows
 from inlay.fits.fit import Row
 from inlay.fits.methods import Nuts
 from inlay.fits.packed import pack
@@ -384,6 +385,32 @@ def test_ctrl_c_leaves_what_is_done(tmp_path, suffix):
     np.testing.assert_array_equal([found["mu_mean"][i] for i in done], want["mu_mean"][: len(done)])
     if suffix == ".zarr":
         assert found["reason"][len(done) :] == ["not done"] * (10 - len(done))
+
+
+@pytest.mark.parametrize("to", [None, "fits.zarr", "fits.parquet"])
+def test_ctrl_c_in_the_last_write_is_told(tmp_path, to, monkeypatch):
+    """With what is done: rows may not have been written."""
+    of, data = (AllRows if to is None else stream.Stream), dict(zip("abcdefghi", series()[:9], strict=True))
+    finish = of.finish
+
+    def interrupted(rows, count):
+        if to is None:
+            rows._rows.pop(3)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(of, "finish", interrupted)
+    with pytest.raises(inlay.pymc.FitsEnded, match=" are done .*: Ctrl-C while the last rows were written") as raised:
+        fit(data, to=to and tmp_path / to)
+    assert isinstance(raised.value.__cause__, KeyboardInterrupt)
+    monkeypatch.setattr(of, "finish", finish)
+    want, found = columns(fit(data)), raised.value.fits
+    if to is None:
+        assert found["dataset"].values.tolist() == list("abcefghi")
+    found = columns(found)
+    labels = found["label"] if to == "fits.parquet" else found["dataset"]
+    assert len(labels) == (8 if to is None else 7)  # on disk the first one, and three at a time
+    at = [want["dataset"].index(label) for label in labels]
+    np.testing.assert_array_equal(found["mu_mean"], [want["mu_mean"][i] for i in at])
 
 
 @contextlib.contextmanager

@@ -26,8 +26,7 @@ class AllRows:
         return sum(row.reason == "" for row in self._rows.values())
 
     def opened(self):
-        rows = [self._rows[number] for number in sorted(self._rows)]
-        labels = self._labels
+        rows, labels = [self._rows[number] for number in sorted(self._rows)], self._labels
         if labels is not None:
-            labels = [*labels, *[None] * (len(rows) - len(labels))]
+            labels = [labels[row.number] if row.number < len(labels) else None for row in rows]
         return table(self._work, rows, labels)

@@ -156,7 +156,10 @@ def _sample(method, settings, seed, stop, initvals):
 
 def _smc(method, settings, seed, stop, initvals):
     import pymc
+    from pymc.smc import IMH
 
+    if stop is not None:
+        settings["kernel"] = _stoppable(settings.get("kernel", IMH), stop)
     return pymc.sample_smc(
         method.draws,
         chains=method.chains,
@@ -166,6 +169,20 @@ def _smc(method, settings, seed, stop, initvals):
         compute_convergence_checks=False,
         **settings,
     )
+
+
+def _stoppable(kernel, stop):
+    """The class of a kernel that looks whether it was told to stop before each evaluation of a density, as PyMC has no
+    callback there."""
+
+    def watched(name):
+        def get(self):
+            refuse_stopped(stop)
+            return vars(self)[name]
+
+        return property(get, lambda self, function: vars(self).update({name: function}))
+
+    return type(kernel.__name__, (kernel,), {name: watched(name) for name in ("prior_logp_func", "likelihood_logp_func")})
 
 
 def _advi(method, settings, seed, stop, initvals):

@@ -24,7 +24,8 @@ def fit_functions(model, var_names=None, observed=(), after=(), initial=(), jaco
 
     `var_names`: which variables a draw records; None: the free variables and the deterministics. `observed`: names of
     `observations` that are data. (The others stay constants, which make faster code: what is computed from them alone is
-    computed once.) `initial`: names of variables whose starting values come with each call. `jacobian`: whether the log density has the Jacobians of the transforms, as samplers need it.
+    computed once.) `initial`: names of variables whose starting values come with each call. `jacobian`: whether the log
+    density has the Jacobians of the transforms, as samplers need it.
 
     Errors: NotForFits for discrete variables, for a log density in float32, and for random draws; KeyError for a name
     in `var_names` that is none of them.

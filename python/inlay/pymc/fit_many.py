@@ -102,7 +102,7 @@ def fit_many(
     Errors: NotImplementedError for a log density in float32 or with random draws, and for discrete variables with "map";
     ImportError without pyarrow or zarr; TypeError and ValueError for wrong arguments; FileExistsError and FileNotFoundError
     where `to` is, or its folder is not; FitsEnded, which has what is done, when workers were lost that nobody makes
-    anew, when an iterator over data sets fails, or where `resume` or `to` cannot be written.
+    anew, when an iterator over data sets fails, where `resume` or `to` cannot be written, and after Ctrl-C in the last write.
 
     >>> fits = inlay.pymc.fit_many(model, [{"y": y} for y in series])
     >>> fits["slope_mean"].values
@@ -132,21 +132,24 @@ def fit_many(
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
         rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)
         count, ended = run(work, data.iterator, rows.put, executor, kept, progress, data.total)
-        ended = _finished(rows, count, ended)
+        failure = _failure_of_finish(rows, count)
     fits = rows.opened()
     if ended is None or isinstance(ended, KeyboardInterrupt):
-        return fits
-    said = f"{type(ended).__name__}: {ended}"
+        if failure is None:
+            return fits
+        ended = failure
+    is_ctrl_c = isinstance(ended, KeyboardInterrupt)
+    said = "Ctrl-C while the last rows were written" if is_ctrl_c else f"{type(ended).__name__}: {ended}"
     raise FitsEnded(f"the fits ended early, {rows.done} are done (`fits` of this error): {said}", fits) from ended
 
 
-def _finished(rows, count, ended):
-    """What ended the fits early, if it was not their last write."""
+def _failure_of_finish(rows, count):
+    """What ended the last write of rows, or None."""
     try:
         rows.finish(count)
-    except Exception as error:  # noqa: BLE001  (told to the caller, with what is done)
-        return error if ended is None or isinstance(ended, KeyboardInterrupt) else ended
-    return ended
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (told to the caller, with what is done)
+        return error
+    return None
 
 
 def _reductions(reduce):
