@@ -18,19 +18,27 @@ bool is_one_atom(const Dim& dim) {
 /// instruction would end the process, gives itself: that it does not fit is told elsewhere (`tested_size`), where what
 /// is divided may have wrapped around besides.
 Value* floor_quotient(llvm::IRBuilder<>& b, Value* left, Value* right) {
+  Value* zero = b.getInt64(0);
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(right);
-  if (constant && constant->getValue().isPowerOf2() && !constant->isNegative()) {
-    return b.CreateAShr(left, constant->getValue().logBase2());
+  const bool is_positive = constant && constant->getValue().isStrictlyPositive();
+  if (is_positive && constant->getValue().isPowerOf2()) return b.CreateAShr(left, constant->getValue().logBase2());
+  const auto rest_of = [&](Value* quotient, Value* divisor) {
+    return b.CreateSub(left, b.CreateMul(quotient, divisor));
+  };
+  const auto one_less_if = [&](Value* quotient, Value* below) {
+    return b.CreateSub(quotient, b.CreateZExt(below, b.getInt64Ty()));
+  };
+  if (is_positive) {
+    Value* quotient = b.CreateSDiv(left, right);
+    return one_less_if(quotient, b.CreateICmpSLT(rest_of(quotient, right), zero));
   }
   const auto is = [&](int64_t value) { return b.CreateICmpEQ(right, b.getInt64(static_cast<uint64_t>(value))); };
   Value *none = is(0), *negates = is(-1);
   Value* divisor = b.CreateSelect(b.CreateOr(none, negates), b.getInt64(1), right);
   Value* quotient = b.CreateSDiv(left, divisor);
-  Value* rest = b.CreateSub(left, b.CreateMul(quotient, divisor));
-  Value* below =
-      b.CreateAnd(b.CreateICmpNE(rest, b.getInt64(0)), b.CreateICmpSLT(b.CreateXor(rest, divisor), b.getInt64(0)));
-  Value* floored = b.CreateSub(quotient, b.CreateZExt(below, b.getInt64Ty()));
-  return b.CreateSelect(none, b.getInt64(0), b.CreateSelect(negates, b.CreateNeg(left), floored));
+  Value* rest = rest_of(quotient, divisor);
+  Value* below = b.CreateAnd(b.CreateICmpNE(rest, zero), b.CreateICmpSLT(b.CreateXor(rest, divisor), zero));
+  return b.CreateSelect(none, zero, b.CreateSelect(negates, b.CreateNeg(left), one_less_if(quotient, below)));
 }
 
 }  // namespace
