@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fuse/affine_index.h"
 #include "fuse/view_maps.h"
 #include "kernel/dim_proof.h"
 #include "kernel/library_layout.h"
@@ -54,12 +55,21 @@ class Follower {
     return is_returned || forced_.values[v] || cones_.always_stored(v);
   }
 
-  /// Where the operand of a view is asked; of a gather too whose only index is the step of the loop around.
+  /// Where the operand of a view is asked; of a gather too whose indices are affine in the axes of the batch, as of
+  /// what may have length 1, or one of which is the step of the loop around.
   std::optional<AccessMap> point_of(ValueId v, const AccessMap& at) {
     const Node* node = graph_.node_of(v);
     if (!node || node->op != Op::gather) return view_point(graph_, v, at);
     const std::vector<Dim>& dims = graph_.type(node->operands[0]).dims;
     PlacedIndex placed = place_index(graph_, node->index, dims, at);
+    std::erase_if(placed.arrays, [&](const WriteIndex& index) {
+      const auto affine = affine_index(graph_, index.array, index.extent);
+      const auto place = affine ? at_point(*affine, index.at) : std::nullopt;
+      if (!place || !is_along_batch(*place)) return false;
+      placed.map.subscripts[static_cast<std::size_t>(index.dim)] = *place;
+      return true;
+    });
+    if (placed.arrays.empty()) return placed.map;
     if (placed.arrays.size() != 1 || !is_step(placed.arrays[0].array, placed.arrays[0].extent)) return std::nullopt;
     index_ = placed.arrays[0].array;
     index_stride_ = 1;
@@ -67,6 +77,12 @@ class Follower {
       index_stride_ = index_stride_ * dims[dim];
     }
     return placed.map;
+  }
+
+  /// Rows and columns may not overlap, nor be one; points of the batch may.
+  bool is_along_batch(const kernel::Subscript& place) const {
+    const auto num_batch = static_cast<int>(dims_.size() - core_.size());
+    return std::ranges::all_of(place.axes, [&](const kernel::AxisTerm& term) { return term.axis < num_batch; });
   }
 
   /// Is it a number of the body's loop that is proved to be less?
