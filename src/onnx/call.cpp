@@ -1,33 +1,12 @@
 #include "onnx/call.h"
 
-#include <algorithm>
+#include <array>
 
+#include "inlay/linalg.h"
 #include "onnx/importer.h"
 #include "support/counted.h"
 
 namespace inlay::onnx {
-namespace {
-
-/// Is it 0 or 1, and only the run says which?
-bool is_short(const Dim& dim) { return !dim.is_constant() && (Dim(1) - dim).lower_bound({}) >= 0; }
-
-/// The sizes to which operands broadcast where those that are short stretch.
-std::vector<Dim> long_sizes(const GraphBuilder& b, const std::vector<ValueId>& operands) {
-  std::vector<Dim> out;  // the last axis first
-  for (ValueId x : operands) {
-    const std::vector<Dim> dims = b.type(x).dims;
-    if (out.size() < dims.size()) out.resize(dims.size(), Dim(1));
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      const Dim& dim = dims[dims.size() - 1 - i];
-      if (out[i].is(1) || (is_short(out[i]) && !is_short(dim) && !dim.is(1))) out[i] = dim;
-    }
-  }
-  std::ranges::reverse(out);
-  return out;
-}
-
-}  // namespace
-
 ValueId Call::in(std::size_t i) {
   if (!has(i)) throw error(ErrorCode::wrong_arity, str("input ", i, " is missing"));
   return importer.value(node.inputs[i], scope);
@@ -161,16 +140,7 @@ std::vector<int> Call::axes(const std::vector<int64_t>& axes, int rank) const {
 }
 
 ValueId Call::scalar(ScalarOp op, std::vector<ValueId> operands) {
-  const auto has_short = [&](ValueId x) { return std::ranges::any_of(b.type(x).dims, is_short); };
-  if (operands.size() == 1 || !std::ranges::any_of(operands, has_short)) return b.scalar(op, std::move(operands));
-  const std::vector<Dim> common = long_sizes(b, operands);
-  for (ValueId& x : operands) {
-    std::vector<Dim> dims = b.type(x).dims;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      if (is_short(dims[i])) dims[i] = common[common.size() - dims.size() + i];
-    }
-    if (dims != b.type(x).dims) x = stretch(b, x, dims, node.op);
-  }
+  if (operands.size() > 1) broadcast(*this, operands);
   return b.scalar(op, std::move(operands));
 }
 
@@ -189,6 +159,18 @@ Error Call::needs(ValueId v, const std::string& what) const {
   if (names.empty()) return unsupported(str(what, " is known only when the network runs"));
   throw NeedsFixed(unsupported(str(what, " decides how the network looks, and hangs on ", list, ", to be fixed")),
                    names);
+}
+
+void broadcast(Call& c, std::span<ValueId> operands, std::size_t num_core) {
+  std::vector<Dim> common;
+  for (ValueId x : operands) c.importer.broadcast_sizes.add(c.scope.frame, common, c.type(x).dims, num_core);
+  for (ValueId& x : operands) x = stretched(c.scope.frame, x, common, num_core, c.node.op);
+}
+
+ValueId matmul(Call& c, ValueId x, ValueId y) {
+  std::array<ValueId, 2> operands = {x, y};
+  broadcast(c, operands, 2);
+  return linalg::matmul(c.b, operands[0], operands[1]);
 }
 
 ValueId with_sizes(const Call& c, GraphBuilder& b, ValueId x, const std::vector<Dim>& dims, const std::string& what) {

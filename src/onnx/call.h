@@ -64,7 +64,7 @@ class Call : public NodeAttributes {
 
   /// An element of the dtype, 0-d.
   ValueId literal(DType dtype, double value) { return b.literal(Literal::of(dtype, value)); }
-  /// A size that is 1 at most, as that of x[:1], stretches as a 1 does.
+  /// A size that may be 1 in a call, beside another that is not, stretches as a 1 does (onnx/broadcast.h).
   ValueId scalar(ScalarOp op, std::vector<ValueId> operands);
   /// x op c.
   ValueId with(ScalarOp op, ValueId x, double c) { return b.scalar(op, {x, literal(b.type(x).dtype, c)}); }
@@ -77,6 +77,11 @@ class Call : public NodeAttributes {
   Importer& importer;
   GraphBuilder& b;
 };
+
+/// Stretches operands to the sizes that all have together; not along the last `num_core` axes.
+void broadcast(Call& c, std::span<ValueId> operands, std::size_t num_core = 0);
+/// x @ y, whose batch axes stretch so.
+ValueId matmul(Call& c, ValueId x, ValueId y);
 
 /// x with sizes that are equal to its own when the network runs. `b`: the builder of x. `what`: x, in messages.
 ValueId with_sizes(const Call& c, GraphBuilder& b, ValueId x, const std::vector<Dim>& dims, const std::string& what);

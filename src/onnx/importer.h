@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "onnx/broadcast.h"
 #include "onnx/import.h"
 #include "onnx/scope.h"
 
@@ -43,6 +44,8 @@ class Importer {
     std::set<std::string> inputs, sizes;
   };
   Origins origins_of(ValueId v, const Frame& frame) const;
+
+  BroadcastSizes broadcast_sizes;
 
  private:
   using FunctionName = std::tuple<std::string_view, std::string_view, std::string_view>;  // domain, name, overload

@@ -1,8 +1,10 @@
 // Products of matrices and of what has more axes, and determinants.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "inlay/linalg.h"
+#include "onnx/importer.h"
 #include "onnx/ops.h"
 
 namespace inlay::onnx {
@@ -13,9 +15,9 @@ using Op = ScalarOp;
 /// Half precision is computed in f32, and rounded at the end.
 DType computed_in(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
 
-void matmul(Call& c) {
+void matmul_node(Call& c) {
   const DType dtype = c.dtype(0), computed = computed_in(dtype);
-  c.out(c.b.cast(linalg::matmul(c.b, c.b.cast(c.in(0), computed), c.b.cast(c.in(1), computed)), dtype));
+  c.out(c.b.cast(matmul(c, c.b.cast(c.in(0), computed), c.b.cast(c.in(1), computed)), dtype));
 }
 
 /// x times a factor, which of integers is to be one.
@@ -39,8 +41,10 @@ void gemm(Call& c) {
   const ValueId left = operand(0, "transA"), right = operand(1, "transB");
   ValueId result = scaled(c, linalg::matmul(c.b, left, right), "alpha");
   if (c.has(2) && c.number("beta", 1) != 0) {
-    const ValueId added = scaled(c, c.b.cast(c.in(2), computed), "beta");
-    result = c.scalar(Op::add_, {result, c.b.broadcast(added, c.type(result).dims)});
+    const std::vector<Dim> dims = c.type(result).dims;
+    ValueId added = scaled(c, c.b.cast(c.in(2), computed), "beta");
+    if (c.rank(2) <= 2) added = stretched(c.scope.frame, added, dims, 0, c.node.op);
+    result = c.scalar(Op::add_, {result, c.b.broadcast(added, dims)});
   }
   c.out(c.b.cast(result, dtype));
 }
@@ -66,6 +70,7 @@ class Equation {
     name_ellipses();
     output_ = arrow == std::string::npos ? every_single() : expanded(text_.substr(arrow + 2), ellipsis_.size());
     for (std::size_t i = 0; i < operands_.size(); ++i) drop_stretched(i);
+    stretch_late();
   }
 
   ValueId run(DType computed) {
@@ -156,6 +161,27 @@ class Equation {
     labels_[i] = labels;
   }
 
+  /// One that stretches where only the run says so. (Of a diagonal none does.)
+  void stretch_late() {
+    std::map<char, Dim> sizes;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const std::vector<Dim> dims = c_.type(operands_[i]).dims;
+      for (std::size_t axis = 0; axis < std::min(dims.size(), labels_[i].size()); ++axis) {
+        const auto [size, is_new] = sizes.try_emplace(labels_[i][axis], dims[axis]);
+        if (!is_new) size->second = c_.importer.broadcast_sizes.of(c_.scope.frame, size->second, dims[axis]);
+      }
+    }
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      std::vector<Dim> wanted = c_.type(operands_[i]).dims;
+      if (wanted.size() != labels_[i].size()) continue;  // an error, which einsum words
+      for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
+        const char letter = labels_[i][axis];
+        if (std::ranges::count(labels_[i], letter) == 1) wanted[axis] = sizes.at(letter);
+      }
+      operands_[i] = stretched(c_.scope.frame, operands_[i], wanted, 0, c_.node.op);
+    }
+  }
+
   Call& c_;
   std::vector<ValueId> operands_;
   std::string text_, ellipsis_, output_;
@@ -171,7 +197,7 @@ constexpr OpRow kOps[] = {
     {"Det", determinant},
     {"Einsum", einsum},
     {"Gemm", gemm},
-    {"MatMul", matmul},
+    {"MatMul", matmul_node},
 };
 
 }  // namespace

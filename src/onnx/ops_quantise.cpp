@@ -1,7 +1,6 @@
 // Numbers as small integers with a scale and a zero point, and products of them.
 #include <limits>
 
-#include "inlay/linalg.h"
 #include "onnx/importer.h"
 #include "onnx/ops.h"
 
@@ -121,13 +120,13 @@ void matmul_integer(Call& c) {
   std::optional<ValueId> left_zero = c.maybe(2), right_zero = c.maybe(3);
   if (left_zero) left_zero = of_rows(c, *left_zero, left);
   if (right_zero) right_zero = of_columns(c, *right_zero);
-  c.out(linalg::matmul(c.b, difference(c, left, left_zero), difference(c, right, right_zero)));
+  c.out(matmul(c, difference(c, left, left_zero), difference(c, right, right_zero)));
 }
 
 void quantised_matmul(Call& c) {
   const ValueId left = difference(c, c.in(0), of_rows(c, c.in(2), c.in(0)));
   const ValueId right = difference(c, c.in(3), of_columns(c, c.in(5)));
-  const ValueId sums = linalg::matmul(c.b, left, right);
+  const ValueId sums = matmul(c, left, right);
   const auto scale = [&](ValueId v) { return c.b.cast(v, DType::f32); };
   const ValueId scales = c.scalar(Op::mul_, {scale(of_rows(c, c.in(1), left)), scale(of_columns(c, c.in(4)))});
   const ValueId factor = c.scalar(Op::div_, {scales, scale(of_columns(c, c.in(6)))});

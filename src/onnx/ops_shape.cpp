@@ -296,9 +296,6 @@ ValueId one_or(Call& c, ValueId x, const Dim& size, const Dim& dim, std::size_t 
                          ErrorCode::shape_mismatch, {left, right});
 }
 
-/// The larger one of two sizes of which one is 1, or which are equal.
-Dim broadcast_size(const Dim& a, const Dim& b) { return max(a, b) * min(a, 1) * min(b, 1); }
-
 /// Both broadcast: a 1 on either side stretches, also one that is found when the network runs.
 void expand(Call& c) {
   ValueId x = c.in(0);
@@ -318,7 +315,7 @@ void expand(Call& c) {
       size = dim;
     } else {
       stretches = true;
-      const Dim both = broadcast_size(size, dim);
+      const Dim both = c.importer.broadcast_sizes.joined(size, dim);
       x = one_or(c, x, size, both, axis);
       size = both;
     }

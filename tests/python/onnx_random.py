@@ -100,11 +100,13 @@ class Grower(Draws):
         self.rng = np.random.default_rng(seed)
         self.opset = opset or self.some(OPSETS)
         self.numbers = itertools.count()
-        # Never 1: a size is stretched where the network says that it is 1, and not where it happens to be (docs/onnx.md).
         sizes = [int(size) for size in self.rng.permutation([2, 3, 4, 5, 6, 7])]
         if self.chance(0.1):
             sizes[1] = 0
         self.symbols = {"n": tuple(sizes[:3]), "m": tuple(sizes[3:])}
+        if self.chance(0.3):  # one stretches beside the other, or beside a number
+            other = self.some([1, sizes[0]])
+            self.symbols = {"n": (sizes[0], 1, sizes[2]), "m": self.some([(1, *sizes[1:3]), (sizes[0], 1, other)])}
         self.values, self.pool, self.nodes, self.constants, self.inputs = {}, [], [], {}, {}
         self.functions, self.evaluators, self.is_function, self.depth = [], {}, False, 0
         for _ in range(self.rng.integers(1, 4)):
@@ -176,6 +178,13 @@ class Grower(Draws):
         if all(isinstance(d, int) for d in dims) and (self.depth or self.chance(is_weight)):
             return self.constant(self.array(dtype, dims))
         return self.new_input(dtype, dims)
+
+    def beside(self, size):
+        """A size that broadcasts with this one: the same, or that of a name, where one of them is 1 in a call."""
+        size = (size,) * 3 if isinstance(size, int) else tuple(size)
+        names = [name for name, other in self.symbols.items()
+                 if other != size and all(a == b or 1 in (a, b) for a, b in zip(size, other, strict=True))]  # fmt: skip
+        return self.some(names) if names and self.chance(0.4) else size
 
     def constant(self, array, dtype=None):
         """An initializer, or a node; the same array each time."""

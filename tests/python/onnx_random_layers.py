@@ -15,7 +15,7 @@ def product(g):
     if g.chance(0.3):
         y = g.pick(lambda w: w.rank >= 1 and w.dtype == v.dtype and w.dims[-1 if w.rank == 1 else -2] == k and w.rank <= 2)
     else:
-        lead = g.some([[], [], list(v.dims[:-2]) if v.rank > 2 else []])
+        lead = g.some([[], [], [g.beside(d) for d in v.dims[:-2]]])
         y = g.like(g.some([[k], [*lead, k, g.some([1, 3, 4])]]) if v.rank > 1 else [k, 3], v.dtype, 0.7)
     return g.take("MatMul", [x, y])
 
@@ -29,7 +29,7 @@ def gemm(g):
     y = g.like([columns, k] if flop else [k, columns], v.dtype, 0.7)
     operands = [x, y]
     if g.chance(0.6):
-        operands.append(g.like(g.some([[columns], [1, columns], [], [rows, columns], [rows, 1]]), v.dtype))
+        operands.append(g.like(g.some([[columns], [1, columns], [], [g.beside(rows), columns], [rows, 1]]), v.dtype))
     numbers = {name: float(g.some([0.5, 1.0, 2.0])) for name in ("alpha", "beta") if g.chance(0.3)}
     return g.take("Gemm", operands, transA=flip, transB=flop, **numbers)
 
@@ -41,7 +41,7 @@ def einsum(g):
     if g.chance(0.2):
         return g.take("Einsum", [x], equation=f"...{letters[-1]}->..." if g.chance(0.5) else f"{letters}->{letters[::-1]}")
     chosen = [a for a in range(v.rank) if g.chance(0.6)] or [0]
-    y = g.like([*(v.dims[a] for a in chosen), 2], v.dtype)
+    y = g.like([*(g.beside(v.dims[a]) for a in chosen), 2], v.dtype)
     second = "".join(letters[a] for a in chosen) + "z"
     kept = [c for c in letters + "z" if g.chance(0.6)]
     result = "".join(kept[a] for a in g.rng.permutation(len(kept)))

@@ -88,7 +88,8 @@ def smooth(g, x):
 
 
 def partner(g, x):
-    """An operand that broadcasts with x; axes of one element do so where they always have one."""
+    """An operand that broadcasts with x; axes of one element do so where they always have one, or where others are named
+    otherwise."""
     v = g.values[x]
 
     def fits(w):
@@ -98,7 +99,7 @@ def partner(g, x):
     if g.chance(0.5):
         return g.pick(fits)
     start = int(g.rng.integers(0, v.rank + 1))
-    dims = [1 if g.chance(0.3) else d for d in v.dims[start:]]
+    dims = [1 if g.chance(0.3) else g.beside(d) for d in v.dims[start:]]
     if g.chance(0.1):
         dims = [g.some([1, 2]), *dims] if start == 0 else dims
     return g.like(dims, v.dtype)

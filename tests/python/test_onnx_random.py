@@ -25,7 +25,7 @@ CHOICES = dict(word.split("=") for word in os.environ.get("INLAY_ONNX_CHOICES", 
 # Of a value: what one node that rounds is off by, a few times. float16 is rounded to at other places than in the evaluator.
 RELATIVE = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3}
 
-# A size that is 1 in all three calls, and of which no form says so: it does not stretch (docs/onnx.md).
+# A size that is 1 in all three calls beside one of the same names: it does not stretch (docs/onnx.md).
 ONE_BY_CHANCE = re.compile(r"dim \d+ is (1 on the left|\d+ on the left and 1 on the right)")
 
 

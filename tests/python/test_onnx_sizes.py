@@ -52,6 +52,58 @@ def test_one_place_of_an_axis_stretches(start, end):
             fn(f32(2, 2, 3))
 
 
+# Calls of sizes n and m of which one is 1, or both, or none; and those of n beside 4.
+BESIDE = [{"n": 1, "m": 4}, {"n": 4, "m": 1}, {"n": 1, "m": 1}, {"n": 4, "m": 4}, {"n": 0, "m": 1}]
+CALLS = {"m": BESIDE, 4: [{"n": 1}, {"n": 4}]}
+
+
+def with_sizes(nodes, dims, calls):
+    """Of inputs a, b, ... of these sizes; compared with onnxruntime for each call."""
+    inputs = [f"{name}: f32[{', '.join(map(str, d))}]" for name, d in zip("abc", dims, strict=False)]
+    arrays = [tuple(f32(*(sizes.get(d, d) for d in each)) for each in dims) for sizes in calls]
+    return agrees(model(nodes, inputs), *arrays, rtol=1e-4)
+
+
+@pytest.mark.parametrize("other", CALLS)
+@pytest.mark.parametrize("op", ["Add", "Less"])
+def test_a_size_that_is_one_in_a_call_stretches(op, other):
+    fn = with_sizes([node(op, "a,b")], [("n", 3), (other, 3)], CALLS[other])
+    assert len(inlay.explain(fn).kernels) == 1
+    with pytest.raises(ShapeMismatch, match=f"{op}: the value's dim 0 is 2, neither 1 nor 4"):
+        fn(f32(2, 3), f32(4, 3))
+
+
+def test_a_size_that_stretched_beside_one_of_its_parts():
+    nodes = [node("Add", "a,b", "s"), node("Mul", "s,a", "t"), node("Sub", "t,b")]
+    fn = with_sizes(nodes, [("n", 3), ("m", 3)], BESIDE)
+    assert len(inlay.explain(fn).kernels) == 1
+
+
+@pytest.mark.parametrize("other", CALLS)
+def test_batches_of_matrices_that_are_one_in_a_call(other):
+    """A product reads the one matrix for each of the other ones: nothing is copied for it."""
+    fn = with_sizes([node("MatMul", "a,b")], [("n", 3, 2), (other, 2, 5)], CALLS[other])
+    explained = inlay.explain(fn)
+    assert (len(explained.kernels), len(explained.copies)) == (0, 0)
+    with_sizes([node("MatMul", "a,b")], [(2, "n", 3, 2), (2, other, 2, 5)], CALLS[other])
+
+
+def test_a_bias_that_is_one_in_a_call():
+    calls = [{"n": 2, "m": 1}, {"n": 2, "m": 3}, {"n": 1, "m": 1}]
+    with_sizes([node("Gemm", "a,b,c")], [("n", 4), (4, 3), ("m",)], calls)
+    calls = [{"n": 2, "k": 3, "m": 1, "p": 3}, {"n": 2, "k": 3, "m": 2, "p": 1}, {"n": 1, "k": 5, "m": 1, "p": 1}]
+    with_sizes([node("Gemm", "a,b,c")], [("n", 4), (4, "k"), ("m", "p")], calls)
+
+
+@pytest.mark.parametrize(
+    "equation, dims",
+    [("bij,bjk->bik", [("n", 3, 4), ("m", 4, 2)]), ("...ij,...jk->...ik", [("n", 3, 4), ("m", 4, 2)]),
+     ("ij,ij->i", [("n", 3), ("m", 3)]), ("ij,kj->ik", [(2, "n"), (3, "m")]), ("i,i->", [("n",), ("m",)])],
+)  # fmt: skip
+def test_letters_whose_size_is_one_in_a_call(equation, dims):
+    with_sizes([node("Einsum", "a,b", equation=equation)], dims, BESIDE[:4])
+
+
 def test_split_into_parts_of_which_the_last_is_smaller():
     network = model([node("Split", "x", "y,z,w", num_outputs=3)], ["x: f32[n]"], num_outputs=3, opset=18)
     agrees(network, *[(f32(n),) for n in (0, 4, 5, 6, 7)])
