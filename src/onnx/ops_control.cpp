@@ -25,8 +25,11 @@ ValueId one_bool(const Call& c, GraphBuilder& b, ValueId v) {
 }
 ValueId one_bool(const Call& c, ValueId v) { return one_bool(c, c.b, v); }
 
+bool is_same(const GraphBuilder& b, const Dim& left, const Dim& right) {
+  return holds(b.graph(), left, right, DimCheck::Relation::equal);
+}
 bool is_same(const GraphBuilder& b, const TensorType& left, const TensorType& right) {
-  const auto same = [&](const Dim& x, const Dim& y) { return holds(b.graph(), x, y, DimCheck::Relation::equal); };
+  const auto same = [&](const Dim& x, const Dim& y) { return is_same(b, x, y); };
   return left.dtype == right.dtype && std::ranges::equal(left.dims, right.dims, same);
 }
 
@@ -49,23 +52,6 @@ void branch_in_place(Call& c, const Graph& branch) {
   }
 }
 
-/// The types of both branches are one type: a value of the graph has one.
-void require_same(Call& c, ValueId condition, std::size_t output, const Body& then, ValueId yes, const Body& otherwise,
-                  ValueId no) {
-  const inlay::Graph &a = then.b.graph(), &b = otherwise.b.graph();
-  const TensorType &left = a.type(yes), &right = b.type(no);
-  for (const auto& [body, type] : {std::pair(&a, &left), std::pair(&b, &right)}) {
-    if (found_within(*body, type->dims)) {
-      throw c.unsupported(str("output ", output, " is ", body->type_text(*type),
-                              " in one branch, of a size that is found there, and which branch is taken is known only "
-                              "when the network runs"));
-    }
-  }
-  if (is_same(c.b, left, right)) return;
-  throw c.needs(condition, str("which branch is taken (output ", output, " is ", a.type_text(left), " or ",
-                               b.type_text(right), ")"));
-}
-
 /// The outputs of a branch that the network takes or not: tensors.
 std::vector<ValueId> outputs_of(Call& c, ValueId condition, const Graph& branch, Body& body) {
   c.importer.read(branch, body.scope);
@@ -80,25 +66,101 @@ std::vector<ValueId> outputs_of(Call& c, ValueId condition, const Graph& branch,
   return out;
 }
 
-void branches(Call& c, ValueId condition, const Graph& then_graph, const Graph& else_graph) {
-  Body then(c.scope), otherwise(c.scope);
-  const ValueId holds = one_bool(c, condition);
-  const std::vector<ValueId> yes = outputs_of(c, condition, then_graph, then);
-  // Both have a parameter for each value that one of them reads, in one order.
-  for (ValueId v : then.frame.captured()) otherwise.bring(v);
-  const std::vector<ValueId> no = outputs_of(c, condition, else_graph, otherwise);
-  const std::vector<ValueId> captured = otherwise.frame.captured();
-  for (ValueId v : captured) then.bring(v);
-  std::vector<std::size_t> wanted;
-  for (std::size_t i = 0; i < c.node.outputs.size(); ++i) {
-    if (!c.wants(i)) continue;
-    require_same(c, condition, i, then, yes[i], otherwise, no[i]);
-    then.b.output(yes[i]);
-    otherwise.b.output(no[i]);
-    wanted.push_back(i);
+/// Both branches of an If, with a parameter for each value that one of them reads, in one order.
+class Branches {
+ public:
+  Branches(Call& c, ValueId condition, const Graph& then, const Graph& otherwise)
+      : c_(c), condition_(condition), then_(c.scope), otherwise_(c.scope) {
+    yes_ = outputs_of(c, condition, then, then_);
+    for (ValueId v : then_.frame.captured()) otherwise_.bring(v);
+    no_ = outputs_of(c, condition, otherwise, otherwise_);
+    captured_ = otherwise_.frame.captured();
+    for (ValueId v : captured_) then_.bring(v);
   }
-  const std::vector<ValueId> results = c.b.cond(holds, captured, then.finish(), otherwise.finish());
-  for (std::size_t i = 0; i < wanted.size(); ++i) c.out(wanted[i], results[i]);
+
+  /// The sizes of an output; none: they hang on which branch is taken, or on what it finds.
+  std::vector<std::optional<Dim>> sizes(std::size_t output) const {
+    const inlay::Graph &a = then_.b.graph(), &b = otherwise_.b.graph();
+    const TensorType &left = a.type(yes_[output]), &right = b.type(no_[output]);
+    if (left.dtype != right.dtype || left.rank() != right.rank()) {
+      throw c_.needs(condition_, str("which branch is taken (output ", output, " is ", a.type_text(left), " or ",
+                                     b.type_text(right), ")"));
+    }
+    std::vector<std::optional<Dim>> out;
+    for (std::size_t axis = 0; axis < left.dims.size(); ++axis) {
+      const Dim &x = left.dims[axis], &y = right.dims[axis];
+      const bool is_one = a.is_given(x) && b.is_given(y) && is_same(c_.b, x, y);
+      out.push_back(is_one ? std::optional(x) : std::nullopt);
+    }
+    return out;
+  }
+
+  void return_size(std::size_t output, std::size_t axis) {
+    each(output, [&](GraphBuilder& b, ValueId v) { b.output(b.size(b.type(v).dims[axis])); });
+  }
+  void return_output(std::size_t output) {
+    each(output, [&](GraphBuilder& b, ValueId v) { b.output(v); });
+  }
+  void return_output(std::size_t output, const std::vector<Dim>& sizes) {
+    each(output, [&](GraphBuilder& b, ValueId v) { b.output(with_sizes(c_, b, v, sizes, str("output ", output))); });
+  }
+
+  std::vector<ValueId> cond() {
+    const ValueId holds = one_bool(c_, condition_);
+    return c_.b.cond(holds, captured_, then_.finish(), otherwise_.finish());
+  }
+
+ private:
+  template <class Do>
+  void each(std::size_t output, const Do& act) {
+    act(then_.b, yes_[output]);
+    act(otherwise_.b, no_[output]);
+  }
+
+  Call& c_;
+  const ValueId condition_;
+  Body then_, otherwise_;
+  std::vector<ValueId> yes_, no_, captured_;
+};
+
+/// A value of the graph has one type: sizes that the branches have differently are found by a cond of their own, which
+/// computes no more than it must, and are symbols of the one that follows.
+void branches(Call& c, ValueId condition, const Graph& then, const Graph& otherwise) {
+  std::vector<std::size_t> wanted;
+  std::vector<std::vector<Dim>> all;
+  const auto set_outputs = [&](const std::vector<ValueId>& results) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) c.out(wanted[i], results[i]);
+  };
+  std::vector<ValueId> found;
+  {
+    Branches once(c, condition, then, otherwise);
+    for (std::size_t i = 0; i < c.node.outputs.size(); ++i) {
+      if (!c.wants(i)) continue;
+      wanted.push_back(i);
+      all.emplace_back();
+      const std::vector<std::optional<Dim>> sizes = once.sizes(i);
+      for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+        all.back().push_back(sizes[axis].value_or(-1));
+        if (!sizes[axis]) once.return_size(i, axis);
+      }
+    }
+    const bool is_open =
+        std::ranges::any_of(all, [](const auto& dims) { return std::ranges::count(dims, Dim(-1)) > 0; });
+    if (!is_open) {
+      for (std::size_t i : wanted) once.return_output(i);
+      return set_outputs(once.cond());
+    }
+    found = once.cond();
+  }
+  std::size_t next = 0;
+  for (std::vector<Dim>& dims : all) {
+    for (Dim& dim : dims) {
+      if (dim.is(-1)) dim = c.scope.frame.size_of(found[next++], 0);
+    }
+  }
+  Branches again(c, condition, then, otherwise);
+  for (std::size_t i = 0; i < wanted.size(); ++i) again.return_output(wanted[i], all[i]);
+  set_outputs(again.cond());
 }
 
 void if_else(Call& c) {

@@ -57,8 +57,9 @@ def branches(g):
     outputs = list(dict.fromkeys(outputs))
     others = []
     for name in outputs:
-        kind = then.values[name]
-        same = [n for n in otherwise.pool if otherwise.values[n].dtype == kind.dtype and otherwise.values[n].dims == kind.dims]
+        kind, resizes = then.values[name], g.chance(0.3)
+        same = [n for n, v in otherwise.values.items() if n in otherwise.pool and v.dtype == kind.dtype
+                and (v.dims == kind.dims or resizes and v.rank == kind.rank)]  # fmt: skip
         if not same:
             raise Unfit
         other = own(otherwise, keep_kind(otherwise, otherwise.some(same)))

@@ -107,17 +107,37 @@ def test_a_condition_on_shapes_is_known():
     assert "cond" not in inlay.explain(fn).graph
 
 
-def test_branches_of_two_shapes_want_the_condition():
-    either = branches(([node("Transpose", "x", "a")], [], ["a"]), ([node("Exp", "x", "b")], [], ["b"]))
-    network = model([node("If", "c", **either)], ["c: bool", "x: f32[n, 3]"])
-    refused(network, r"f32\[3, n\] or f32\[n, 3\].* the input `c`, to be fixed")
+TRANSPOSED_OR_NOT = branches(([node("Transpose", "x", "a")], [], ["a"]), ([node("Exp", "x", "b")], [], ["b"]))
+TOTAL_OR_ALL = branches(([node("ReduceSum", "x", "a", keepdims=0)], [], ["a"]), ([node("Exp", "x", "b")], [], ["b"]))
+
+
+def test_sizes_of_a_result_hang_on_the_branch():
+    calls = [{"c": c, "x": f32(n, 3)} for c, n in itertools.product([True, False], [4, 1, 0])]
+    agrees(model([node("If", "c", **TRANSPOSED_OR_NOT)], ["c: bool", "x: f32[n, 3]"]), calls)
+    cut = [node("Slice", "x,zero,two", "a")], [], ["a"]
+    either = branches(cut, ([node("Exp", "z", "b")], [], ["b"]))
+    nodes = [node("If", "c", "u", **either), node("Exp", "u", "e"), node("MatMul", "e,w")]
+    network = model(nodes, ["c: bool", "x: f32[n, 3]", "z: f32[2, 3]"], zero=np.array([0]), two=np.array([2]), w=f32(3, 5))
+    agrees(network, [call | {"z": f32(2, 3)} for call in calls])
+
+
+def test_sizes_of_a_result_hang_on_what_a_branch_finds():
+    found = [node("NonZero", "x", "places"), node("Cast", "places", "a", to=1)], [], ["a"]
+    inner = node("If", "d", "b", **TRANSPOSED_OR_NOT)
+    network = model([node("If", "c", **branches(found, ([inner], [], ["b"])))], ["c: bool", "d: bool", "x: f32[n, 3]"])
+    agrees(network, [{"c": c, "d": d, "x": np.maximum(f32(n, 3), 0)}
+                     for c, d, n in itertools.product([True, False], [True, False], [4, 1, 0])])  # fmt: skip
+
+
+def test_branches_of_two_ranks_want_the_condition():
+    network = model([node("If", "c", **TOTAL_OR_ALL)], ["c: bool", "x: f32[n, 3]"])
+    refused(network, r"f32 or f32\[n, 3\].* the input `c`, to be fixed")
     for c in (True, False):
         agrees(network, [{"c": c, "x": f32(4, 3)}], fixed={"c": np.array(c)})
 
 
 def test_a_condition_within_a_branch_is_asked_of_the_input():
-    either = branches(([node("Transpose", "x", "a")], [], ["a"]), ([node("Exp", "x", "b")], [], ["b"]))
-    outer = branches(([node("If", "d", "p", **either)], [], ["p"]), ([node("Neg", "x", "q")], [], ["q"]))
+    outer = branches(([node("If", "d", "p", **TOTAL_OR_ALL)], [], ["p"]), ([node("Neg", "x", "q")], [], ["q"]))
     refused(model([node("If", "c", **outer)], ["c: bool", "d: bool", "x: f32[n, 3]"]), "the input `d`, to be fixed")
 
 
