@@ -368,6 +368,7 @@ void Importer::read(const Graph& graph, Scope& scope) {
     throw error(ErrorCode::unsupported, str("the weight `", graph.sparse_initializers[0], "` is sparse"));
   }
   for (const Tensor& tensor : graph.initializers) scope.set(tensor.name, tensor);
+  scope.declare(graph);
   nodes(graph.nodes, scope);
   for (const Declared& declared : graph.outputs) {
     if (!is_defined(declared.name, scope)) {

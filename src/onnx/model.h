@@ -94,6 +94,7 @@ struct Graph {
   std::vector<Tensor> initializers;
   std::vector<std::string> sparse_initializers;
   std::vector<Declared> inputs, outputs;
+  std::vector<Declared> values;  // others of which it says something
 };
 
 struct OpsetVersion {

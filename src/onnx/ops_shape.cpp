@@ -145,23 +145,31 @@ void flatten(Call& c) {
                               product(all.subspan(static_cast<std::size_t>(axis)))}));
 }
 
-void squeeze_axes(Call& c) {
-  const auto axes = c.constants_or_attribute(1, "axes", 13);
-  std::vector<int64_t> gone;
-  if (axes) {
-    gone = *axes;
-  } else {
-    const std::vector<Dim> dims = c.dims(0);
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-      const Dim& dim = dims[axis];
-      if (!dim.is(0) && (Dim(1) - dim).lower_bound({}) >= 0) {  // of x[0:1], say; squeeze looks whether it is 0
-        gone.push_back(static_cast<int64_t>(axis));
-      } else if (!dim.is_constant() && dim.lower_bound({}) <= 1) {
-        throw c.needs(c.b.size(dim), str("whether axis ", axis, " has one element"));
-      }
+/// The axes of one element. Which of them only the run knows is known if the network says how many are left: all of
+/// those, or none. Errors: NeedsFixed.
+std::vector<int64_t> axes_of_one(Call& c) {
+  const std::vector<Dim> dims = c.dims(0);
+  std::vector<int64_t> sure, open;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const Dim& dim = dims[axis];
+    if (!dim.is(0) && (Dim(1) - dim).lower_bound({}) >= 0) {  // of x[0:1], say; squeeze looks whether it is 0
+      sure.push_back(static_cast<int64_t>(axis));
+    } else if (!dim.is_constant() && dim.lower_bound({}) <= 1) {
+      open.push_back(static_cast<int64_t>(axis));
     }
   }
-  c.out(gone.empty() ? c.in(0) : squeeze(c.b, c.in(0), gone));
+  const std::optional<std::size_t> rank = c.scope.declared_rank(c.node.outputs.at(0));
+  if (open.empty() || rank == dims.size() - sure.size()) return sure;
+  std::vector<int64_t> all = sure;
+  all.insert(all.end(), open.begin(), open.end());
+  if (rank == dims.size() - all.size()) return all;
+  throw c.needs(c.b.size(dims[static_cast<std::size_t>(open[0])]), str("whether axis ", open[0], " has one element"));
+}
+
+void squeeze_axes(Call& c) {
+  const auto given = c.constants_or_attribute(1, "axes", 13);
+  const std::vector<int64_t> axes = given ? *given : axes_of_one(c);
+  c.out(axes.empty() ? c.in(0) : squeeze(c.b, c.in(0), axes));
 }
 
 void unsqueeze(Call& c) {

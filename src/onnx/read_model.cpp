@@ -166,6 +166,7 @@ class Reader {
         case bytes(5): out.initializers.push_back(tensor(m.get_message())); break;
         case bytes(11): out.inputs.push_back(declared(m.get_message())); break;
         case bytes(12): out.outputs.push_back(declared(m.get_message())); break;
+        case bytes(13): out.values.push_back(declared(m.get_message())); break;
         case bytes(15): out.sparse_initializers.push_back(sparse_name(m.get_message())); break;
         default: m.skip();
       }

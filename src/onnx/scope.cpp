@@ -61,4 +61,17 @@ Scope::Found Scope::find(const std::string& name) {
   return {};
 }
 
+void Scope::declare(const Graph& graph) {
+  for (const std::vector<Declared>* list : {&graph.values, &graph.outputs}) {
+    for (const Declared& declared : *list) {
+      if (declared.dims) ranks_[declared.name] = declared.dims->size();
+    }
+  }
+}
+
+std::optional<std::size_t> Scope::declared_rank(const std::string& name) const {
+  const auto found = ranks_.find(name);
+  return found == ranks_.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace inlay::onnx

@@ -64,6 +64,11 @@ class Scope {
   void set(const std::string& name, Thing thing) { things_[name] = std::move(thing); }
   void set(const std::string& name, const Tensor& tensor) { things_[name] = &tensor; }
 
+  /// What the graph that is read says of its values.
+  void declare(const Graph& graph);
+  /// How many axes it says that one of them has.
+  std::optional<std::size_t> declared_rank(const std::string& name) const;
+
   /// A name of this graph or of one around it.
   struct Found {
     Scope* scope = nullptr;  // null: there is none
@@ -76,6 +81,7 @@ class Scope {
  private:
   Scope* outer_;
   std::unordered_map<std::string, Thing> things_;
+  std::unordered_map<std::string, std::size_t> ranks_;
 };
 
 }  // namespace inlay::onnx

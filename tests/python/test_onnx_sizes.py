@@ -4,7 +4,7 @@ import inlay.onnx
 import numpy as np
 import pytest
 from inlay.errors import ShapeMismatch
-from onnx_nodes import TensorProto, agrees, f32, model, node
+from onnx_nodes import TensorProto, agrees, f32, helper, model, node
 
 
 def vector(*numbers):
@@ -50,6 +50,17 @@ def test_one_place_of_an_axis_stretches(start, end):
     if start == 2:
         with pytest.raises(ShapeMismatch, match="dim 1 is 0, not 1"):
             fn(f32(2, 2, 3))
+
+
+@pytest.mark.parametrize("dims, shapes", [(["n", 3], [(4, 3), (2, 3)]), ([3], [(1, 3)])])
+def test_squeeze_where_the_network_says_how_many_axes_are_left(dims, shapes):
+    """As those do of which shapes were inferred. A call in which they are others is none that it means."""
+    network = model([node("Squeeze", "x"), node("Exp", "y", "z")], ["x: f32[n, 3, 1]"])
+    network.graph.value_info.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, dims))
+    fn = agrees(network, *[(f32(*shape, 1),) for shape in shapes])
+    if dims == [3]:
+        with pytest.raises(ShapeMismatch, match="squeeze"):
+            fn(f32(2, 3, 1))
 
 
 # Calls of sizes n and m of which one is 1, or both, or none; and those of n beside 4.
