@@ -71,6 +71,32 @@ void shape(Call& c) {
 
 void size(Call& c) { c.out(c.b.size(product(c.dims(0)))); }
 
+/// a / b, which leaves nothing over: what all terms of both have as a factor cancels, so that 4*n / (4*n) is 1.
+Dim quotient(const Dim& a, const Dim& b) {
+  if (b.num_summands() != 1 || b.is_constant() || a.constant_part() != 0) return a == b ? Dim(1) : floor_div(a, b);
+  std::vector<Dim::Term> dividend = a.terms();
+  Dim divisor = b.terms()[0].coefficient;
+  for (const Dim::Atom& factor : b.terms()[0].factors) {
+    const Dim size = Dim::of_atom(factor, b.builder());
+    const auto place_in = [&](Dim::Term& term) {
+      return std::ranges::find(term.factors, size, [&](const auto& atom) { return Dim::of_atom(atom, a.builder()); });
+    };
+    const auto has = [&](Dim::Term& term) { return place_in(term) != term.factors.end(); };
+    if (std::ranges::all_of(dividend, has)) {
+      for (Dim::Term& term : dividend) term.factors.erase(place_in(term));
+    } else {
+      divisor = divisor * size;
+    }
+  }
+  Dim left = 0;
+  for (const Dim::Term& term : dividend) {
+    Dim part = term.coefficient;
+    for (const Dim::Atom& factor : term.factors) part = part * Dim::of_atom(factor, a.builder());
+    left = left + part;
+  }
+  return floor_div(left, divisor);
+}
+
 /// The size that is left where one of `to` is open.
 Dim rest(Call& c, const std::vector<Dim>& from, const std::vector<Dim>& to, std::size_t open) {
   // Axes that both have cancel, so that what is left is a size of the network, not a quotient of products.
@@ -86,7 +112,7 @@ Dim rest(Call& c, const std::vector<Dim>& from, const std::vector<Dim>& to, std:
   }
   const Dim divisor = product(others);
   if (divisor.is(0)) throw c.wrong("a size of -1 beside one of 0");
-  return divisor.is(1) ? product(kept) : floor_div(product(kept), divisor);
+  return quotient(product(kept), divisor);
 }
 
 /// Sizes of which some are found when the network runs: there, too, 0 and -1 have their meanings.

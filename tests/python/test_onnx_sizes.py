@@ -115,6 +115,16 @@ def test_letters_whose_size_is_one_in_a_call(equation, dims):
     with_sizes([node("Einsum", "a,b", equation=equation)], dims, BESIDE[:4])
 
 
+def test_what_is_left_of_a_reshape_is_a_number():
+    """Of 4*b*n elements as 4*b rows of n the open size is 1 for all sizes, so that it stretches."""
+    nodes = [
+        node("Shape", "x", "s"), node("Gather", "s,zero", "b"), node("Gather", "s,three", "n"), node("Mul", "b,four", "rows"),
+        node("Concat", "rows,n,open", "t", axis=0), node("Reshape", "x,t", "r"), node("Add", "r,offsets"),
+    ]  # fmt: skip
+    constants = {"zero": vector(0), "three": vector(3), "four": vector(4), "open": vector(-1), "offsets": f32(5)}
+    agrees(model(nodes, ["x: f32[b, 4, 1, n]"], constants=constants), (f32(2, 4, 1, 3),), (f32(1, 4, 1, 1),), (f32(3, 4, 1, 6),))
+
+
 def test_split_into_parts_of_which_the_last_is_smaller():
     network = model([node("Split", "x", "y,z,w", num_outputs=3)], ["x: f32[n]"], num_outputs=3, opset=18)
     agrees(network, *[(f32(n),) for n in (0, 4, 5, 6, 7)])
