@@ -29,6 +29,7 @@ struct ResizedAxis {
   ValueId scale;                 // the same, f64
   ValueId width;                 // the result's size before it is rounded, f64
   ValueId start, end;            // of the part that is taken, f64; invalid: all of it
+  bool has_given_scale = false;  // else it is the quotient of the sizes
 };
 
 ValueId real(Call& c, double number) { return c.literal(DType::f64, number); }
@@ -99,6 +100,7 @@ std::vector<ResizedAxis> by_scales(Call& c, const std::vector<int>& axes, std::s
   std::vector<ResizedAxis> out;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     ResizedAxis axis{axes[i], c.dims(0)[static_cast<std::size_t>(axes[i])], {}, {}, {}, {}, {}, {}};
+    axis.has_given_scale = true;
     if (known) axis.factor = (*known)[i];
     if (axis.factor && !(*axis.factor > 0)) throw c.wrong(str("a scale of ", *axis.factor));
     axis.scale = known ? real(c, *axis.factor) : number_at(c, input, i);
@@ -174,15 +176,22 @@ ValueId if_several(Call& c, const Dim& size, const std::function<ValueId()>& sev
   return c.scalar(Op::select_, {c.with(Op::gt_, c.b.size(size), 1), several(), one()});
 }
 
+/// x / scale. A scale that is given is an f32, and the quotient is one: 17 / 1.7f is 10 as an f32, and less as an f64.
+ValueId unscaled(Call& c, const ResizedAxis& axis, ValueId x) {
+  if (!axis.has_given_scale) return c.scalar(Op::div_, {x, axis.scale});
+  const ValueId quotient = c.scalar(Op::div_, {c.b.cast(x, DType::f32), c.b.cast(axis.scale, DType::f32)});
+  return c.b.cast(quotient, DType::f64);
+}
+
 /// The place in the data of each place of the result: f64[to].
 ValueId coordinates(Call& c, const How& how, const ResizedAxis& axis) {
   const ValueId y = c.b.cast(c.b.iota(axis.to, DType::i64), DType::f64);
   const std::string& transform = how.transform;
-  const auto centers = [&] { return c.scalar(Op::div_, {c.with(Op::add_, y, 0.5), axis.scale}); };
+  const auto centers = [&] { return unscaled(c, axis, c.with(Op::add_, y, 0.5)); };
   const auto half_pixel = [&] { return c.with(Op::sub_, centers(), 0.5); };
   const ValueId last = real(c, axis.from - 1);
   if (transform == "half_pixel") return half_pixel();
-  if (transform == "asymmetric") return c.scalar(Op::div_, {y, axis.scale});
+  if (transform == "asymmetric") return unscaled(c, axis, y);
   if (transform == "tf_half_pixel_for_nn") return centers();
   if (transform == "pytorch_half_pixel") {
     return if_several(c, axis.to, half_pixel, [&] { return c.with(Op::mul_, y, 0); });

@@ -57,6 +57,13 @@ def test_nearest_modes(nearest, transform):
     agrees(data, *calls(1, (1, 3, 8, 12), (2, 3, 5, 4)), **CLOSE)
 
 
+@pytest.mark.parametrize("transform", ["half_pixel", "asymmetric"])
+def test_places_of_a_decimal_fraction_are_whole(transform):
+    """17 / 1.7f is 10 as an f32, and less as an f64."""
+    network = resize(floats(1, 1, 1.7, 0.6), mode="nearest", nearest_mode="floor", coordinate_transformation_mode=transform)
+    agrees(network, *calls(5, (2, 3, 12, 10), (1, 3, 9, 16), (1, 3, 30, 25)), **CLOSE)
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_sizes(mode):
     lengths = np.array([1, 3, 9, 16], np.int64)
