@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "onnx/importer.h"
+
 namespace inlay::onnx {
 namespace {
 
@@ -73,10 +75,24 @@ Literal extreme_literal(DType dtype, bool is_greatest) {
   return Literal::of_integer(dtype, is_greatest ? greatest : -greatest - 1);
 }
 
+namespace {
+
+/// Is it a size, computed of those of the inputs alone, that is not negative unless one of them is 0?
+bool is_size(Call& c, ValueId v) {
+  const auto elements = c.scope.frame.known.of(v);
+  if (!elements || elements->numbers.size() != 1 || !elements->numbers[0]) return false;
+  const Dim* const size = std::get_if<Dim>(&*elements->numbers[0]);
+  if (!size || size->is_constant()) return false;
+  const IdMap<SymbolId, int64_t> ones(size->symbols().back().index + std::size_t{1}, 1);
+  return size->lower_bound(ones) >= 0 && c.importer.origins_of(v, c.scope.frame).inputs.empty();
+}
+
+}  // namespace
+
 ValueId integer_quotient(Call& c, ValueId x, ValueId y) {
   const DType dtype = c.type(x).dtype;
   const ValueId quotient = c.scalar(Op::floor_div_, {x, y});
-  if (is_unsigned_integer(dtype)) return quotient;
+  if (is_unsigned_integer(dtype) || is_size(c, quotient)) return quotient;
   const ValueId is_rounded = c.scalar(Op::ne_, {c.scalar(Op::mul_, {quotient, y}), x});
   const ValueId goes_up = c.scalar(Op::and_, {c.with(Op::lt_, quotient, 0), is_rounded});
   return c.scalar(Op::add_, {quotient, c.b.cast(goes_up, dtype)});

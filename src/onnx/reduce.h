@@ -25,7 +25,8 @@ ValueId folded_or(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, K
 /// The sum divided by the number of elements; that of integers towards 0.
 ValueId mean_of(Call& c, ValueId x, const std::vector<int>& axes, Keep keep);
 
-/// x / y of integers, towards 0.
+/// x / y of integers, towards 0. A quotient of sizes that is negative only where one of them is 0 is rounded down:
+/// frameworks mean (n - 1) / 2 + 1 as a convolution counts, of which there are none if n is 0.
 ValueId integer_quotient(Call& c, ValueId x, ValueId y);
 
 /// Of logits, along all of `axes` at once, in the dtype of x, which is a float.

@@ -125,6 +125,27 @@ def test_what_is_left_of_a_reshape_is_a_number():
     agrees(model(nodes, ["x: f32[b, 4, 1, n]"], constants=constants), (f32(2, 4, 1, 3),), (f32(1, 4, 1, 1),), (f32(3, 4, 1, 6),))
 
 
+def test_quotients_of_sizes_are_sizes():
+    """(n - 1) / 2 + 1, by which exporters count every second place, is the size that a slice or a convolution has."""
+    nodes = [
+        node("Shape", "x", "s", start=1), node("Sub", "s,one", "less"), node("Div", "less,two", "half"),
+        node("Add", "half,one", "count"), node("ConstantOfShape", "count", "zeros"), node("Slice", "x,zero,end,one,two", "even"),
+        node("Add", "zeros,even"),
+    ]  # fmt: skip
+    constants = {"zero": vector(0), "one": vector(1), "two": vector(2), "end": vector(2**31)}
+    fn = agrees(model(nodes, ["x: f32[b, n]"], constants=constants), *[(f32(2, n),) for n in (0, 1, 2, 7, 8)])
+    assert fn(f32(2, 9)).shape == (2, 5) and "over b x floordiv(n + 1, 2)" in str(inlay.explain(fn))
+
+
+def test_quotients_of_what_is_counted_are_rounded_to_zero():
+    nodes = [
+        node("NonZero", "x", "places"), node("Shape", "places", "s", start=1), node("Sub", "s,one", "less"),
+        node("Div", "less,two", "half"),
+    ]  # fmt: skip
+    network = model(nodes, ["x: f32[n]"], constants={"one": vector(1), "two": vector(2)})
+    agrees(network, *[(np.arange(n, dtype=np.float32),) for n in (1, 2, 5)])
+
+
 def test_split_into_parts_of_which_the_last_is_smaller():
     network = model([node("Split", "x", "y,z,w", num_outputs=3)], ["x: f32[n]"], num_outputs=3, opset=18)
     agrees(network, *[(f32(n),) for n in (0, 4, 5, 6, 7)])
