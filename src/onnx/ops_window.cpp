@@ -65,54 +65,95 @@ ValueId depthwise(Call& c, const Convolution& conv, ValueId x) {
   return c.b.reshape(sum, joined({conv.batch, conv.out}, counts_of(conv.windows)));
 }
 
-/// The rows of x that a window of the first axis reads, with zeros beyond x: [batch, channels, reach, rest].
-ValueId rows_read(const Call& c, GraphBuilder& b, ValueId x, const WindowAxis& axis, ValueId window) {
+/// The rows of x that windows of the first axis read from window `first` on, with zeros beyond x:
+/// [batch, channels, count, rest].
+ValueId rows_read(const Call& c, GraphBuilder& b, ValueId x, const WindowAxis& axis, ValueId first, const Dim& count) {
   const auto op = [&](ScalarOp op, ValueId left, ValueId right) { return b.scalar(op, {left, right}); };
   const auto number = [&](int64_t value) { return b.literal(Literal::of_integer(DType::i64, value)); };
   const std::vector<Dim> dims = b.type(x).dims;
-  const ValueId first = op(ScalarOp::sub_, op(ScalarOp::mul_, window, number(axis.stride)), b.size(axis.before));
-  const ValueId places = op(ScalarOp::add_, b.iota(axis.reach(), DType::i64), first);
+  const ValueId begin = op(ScalarOp::sub_, op(ScalarOp::mul_, first, number(axis.stride)), b.size(axis.before));
+  const ValueId places = op(ScalarOp::add_, b.iota(count, DType::i64), begin);
   const ValueId within = op(ScalarOp::min_, op(ScalarOp::max_, places, number(0)), b.size(dims[2] - 1));
   std::vector<IndexItem> index;
   for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
   index[2] = IndexItem::through(within);
   const ValueId rows = b.gather(x, std::move(index), c.node.op);
   if (axis.before.is(0) && axis.behind.is(0)) return rows;
-  const ValueId are_there = b.reshape(op(ScalarOp::eq_, places, within), joined({axis.reach()}, ones(dims.size() - 3)));
+  const ValueId are_there = b.reshape(op(ScalarOp::eq_, places, within), joined({count}, ones(dims.size() - 3)));
   return b.scalar(ScalarOp::select_, {are_there, rows, b.literal(Literal::of(b.type(x).dtype, 0))});
 }
 
-/// Is each row of the result a product of its own? Then only the windows of one are in memory, and lie close together:
-/// of 96 channels of 160 x 160 one product of all takes twice as long, of 128 of 20 x 20 a third less. Images whose
-/// size is not known are taken to be large.
-bool is_by_rows(const Convolution& conv) {
-  constexpr int64_t kLong = 64;
-  if (conv.groups != 1 || conv.windows.size() < 2) return false;
+/// Places of the result that a product has at least where that is known: of fewer, it reads the weights too often.
+constexpr int64_t kLong = 64;
+
+Dim row_of(const Convolution& conv) {
   Dim row = 1;
   for (std::size_t i = 1; i < conv.windows.size(); ++i) row = row * conv.windows[i].count;
+  return row;
+}
+
+/// Are a few rows of the result a product of their own? Then only their windows are in memory, and lie close together:
+/// of 96 channels of 160 x 160 one product of all takes twice as long, of 128 of 20 x 20 a third less.
+bool is_by_rows(const Convolution& conv) {
+  if (conv.groups != 1 || conv.windows.size() < 2) return false;
+  const Dim row = row_of(conv);
   return !row.is_constant() || row.constant() >= kLong;
 }
 
-/// A loop over the rows of the result.
+/// The rows of the result in blocks of one size, of which the last one begins where it ends with the last row.
+struct RowBlocks {
+  Dim rows, size, count;
+
+  explicit RowBlocks(const Convolution& conv) : rows(conv.windows[0].count) {
+    const Dim row = row_of(conv);
+    const bool is_long = row.is_constant() && row.constant() >= kLong;
+    size = is_long ? Dim(1) : max(min(floor_div(Dim(kLong - 1), max(row, 1)) + 1, rows), 1);
+    count = floor_div(rows + size - 1, size);
+  }
+  ValueId first(GraphBuilder& b, ValueId block) const {
+    if (size.is(1)) return block;
+    const ValueId begin = b.scalar(ScalarOp::mul_, {block, b.size(size)});
+    return b.scalar(ScalarOp::min_, {begin, b.size(rows - size)});
+  }
+};
+
+/// made: [blocks, batch, out, rows of a block, rest] as [batch, out, rows, rest].
+ValueId rows_of_blocks(Call& c, const RowBlocks& blocks, ValueId made) {
+  std::vector<Dim> dims = c.type(made).dims;
+  if (blocks.size.is(1)) {
+    dims.erase(dims.begin() + 3);
+    return move_axis(c.b, c.b.reshape(made, std::move(dims)), 0, 2);
+  }
+  const ValueId row = c.b.iota(blocks.rows, DType::i64);
+  const ValueId block = c.scalar(ScalarOp::floor_div_, {row, c.b.size(blocks.size)});
+  const ValueId within = c.scalar(ScalarOp::sub_, {row, blocks.first(c.b, block)});
+  std::vector<IndexItem> index;
+  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  index[0] = IndexItem::through(block);
+  index[3] = IndexItem::through(within);
+  return move_axis(c.b, c.b.gather(made, std::move(index), c.node.op), 0, 2);
+}
+
+/// A loop over blocks of rows of the result.
 ValueId by_rows(Call& c, const Convolution& conv) {
-  const Dim depth = conv.channels * product(kernels_of(conv.windows)), steps = conv.windows[0].count;
+  const Dim depth = conv.channels * product(kernels_of(conv.windows));
+  const RowBlocks blocks(conv);
   Windows windows = conv.windows;
-  windows[0].count = 1;
+  windows[0].count = blocks.size;
+  windows[0].size = (blocks.size - 1) * windows[0].stride + windows[0].reach();
   Body body(c.scope);
   Call within(c.importer, body.scope, c.node, c.version);
-  const ValueId row = body.b.step("row", steps);
+  const ValueId block = body.b.step("block", blocks.count);
   const ValueId x = body.bring(conv.x), weights = body.bring(conv.weights);
-  const ValueId rows = rows_read(c, body.b, x, windows[0], row);
-  windows[0].size = windows[0].reach();
+  const ValueId rows = rows_read(c, body.b, x, windows[0], blocks.first(body.b, block), windows[0].size);
   windows[0].before = windows[0].after = windows[0].behind = 0;
   const ValueId room = padded(within, rows, windows, Literal::of(body.b.type(x).dtype, 0));
   const std::vector<Dim> counts = counts_of(windows);
   body.b.output(linalg::matmul(body.b, body.b.reshape(weights, {conv.out, depth}),
                                body.b.reshape(gathered(within, room, windows), {conv.batch, depth, product(counts)})));
   const std::vector<ValueId> captured = body.frame.captured();
-  const ValueId made = c.b.loop(steps, {}, captured, body.finish())[0];  // [steps, batch, out, places of a row]
-  const std::vector<Dim> rest(counts.begin() + 1, counts.end());
-  return move_axis(c.b, c.b.reshape(made, joined({steps, conv.batch, conv.out}, rest)), 0, 2);
+  const ValueId made = c.b.loop(blocks.count, {}, captured, body.finish())[0];
+  return rows_of_blocks(c, blocks, c.b.reshape(made, joined({blocks.count, conv.batch, conv.out}, counts)));
 }
 
 /// The windows as a matrix, and one product for each group. Of a kernel of one place it is the data as it lies.
