@@ -1,6 +1,7 @@
 #include "test_kernels.h"
 
 #include "compare.h"
+#include "compiler/backends.h"
 #include "kernel/text.h"
 #include "kernel/verify.h"
 #include "program_file.h"
@@ -56,6 +57,10 @@ class KernelsTest {
 
   void directive(Directive& one) {
     if (one.name == "pass") return run_pass(one);
+    if (one.name.starts_with("pass/")) {
+      if (one.name == str("pass/", backend_of(options_.compile).name)) run_pass(one);
+      return;
+    }
     if (one.name == "run") return expect_agreement(one);
     if (one.name == "count") {
       const std::string found = count_text(lower(after_, options_.compile), one.words, last_sizes_);
