@@ -32,8 +32,6 @@ class Importer {
   /// What all draws of the network hang on, a u64 of the network's own frame: an argument of its own, `seed`, behind
   /// the network's inputs, or what the options fix it to.
   ValueId seed();
-  /// Another number for each draw.
-  uint64_t next_draw() { return ++num_draws_; }
   /// Is it a constant whose elements inlay has no type for? The op that takes it has them in a wider type.
   bool is_narrow(const std::string& name, Scope& scope) const;
   bool stores_windows() const { return options_.stores_windows; }
@@ -46,6 +44,7 @@ class Importer {
   Origins origins_of(ValueId v, const Frame& frame) const;
 
   BroadcastSizes broadcast_sizes;
+  uint64_t num_draws = 0;  // each has a number of its own; what is read once more has the same
 
  private:
   using FunctionName = std::tuple<std::string_view, std::string_view, std::string_view>;  // domain, name, overload
@@ -89,7 +88,6 @@ class Importer {
   bool takes_narrow_ = false;                          // of the node that is read
   std::string seed_name_ = "seed";
   ValueId seed_;  // once a node draws
-  uint64_t num_draws_ = 0;
   int depth_ = 0;
   int64_t nodes_left_;
 };

@@ -132,6 +132,7 @@ void branches(Call& c, ValueId condition, const Graph& then, const Graph& otherw
     for (std::size_t i = 0; i < wanted.size(); ++i) c.out(wanted[i], results[i]);
   };
   std::vector<ValueId> found;
+  const uint64_t num_draws = c.importer.num_draws;
   {
     Branches once(c, condition, then, otherwise);
     for (std::size_t i = 0; i < c.node.outputs.size(); ++i) {
@@ -158,6 +159,7 @@ void branches(Call& c, ValueId condition, const Graph& then, const Graph& otherw
       if (dim.is(-1)) dim = c.scope.frame.size_of(found[next++], 0);
     }
   }
+  c.importer.num_draws = num_draws;
   Branches again(c, condition, then, otherwise);
   for (std::size_t i = 0; i < wanted.size(); ++i) again.return_output(wanted[i], all[i]);
   set_outputs(again.cond());

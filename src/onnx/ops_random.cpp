@@ -63,7 +63,7 @@ ValueId numbers_of(GraphBuilder& b, const std::vector<Dim>& dims) {
 /// 64 bits for each element. Each call of this has numbers of its own.
 ValueId drawn_bits(Call& c, const std::vector<Dim>& dims) {
   const ValueId seed = seed_in(c.importer, c.scope.frame);
-  const ValueId start = mixed(c.b, stepped(c.b, seed, bits_of(c.b, c.importer.next_draw())));
+  const ValueId start = mixed(c.b, stepped(c.b, seed, bits_of(c.b, ++c.importer.num_draws)));
   return mixed(c.b, stepped(c.b, start, numbers_of(c.b, dims)));
 }
 

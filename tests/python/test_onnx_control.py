@@ -129,6 +129,17 @@ def test_sizes_of_a_result_hang_on_what_a_branch_finds():
                      for c, d, n in itertools.product([True, False], [True, False], [4, 1, 0])])  # fmt: skip
 
 
+def test_a_size_that_hangs_on_what_a_branch_draws():
+    """The branch is read twice, for its sizes and for what it returns, and draws the same in both."""
+    drawn = [node("RandomUniform", "", "r", shape=[50]), node("Greater", "r,half", "t"), node("NonZero", "t", "a")], [], ["a"]
+    network = model([node("If", "c", **branches(drawn, ([node("Shape", "x", "s"), node("Unsqueeze", "s,zero", "b")], [], ["b"])))],
+                    ["c: bool", "x: f32[n, 3]"], half=np.float32(0.5), zero=np.array([0]))  # fmt: skip
+    fn = inlay.onnx.compile(network)
+    places = [fn(c=True, x=f32(2, 3), seed=np.uint64(seed)) for seed in range(6)]
+    assert len({found.shape for found in places}) > 1 and all(10 < found.shape[1] < 40 for found in places)
+    np.testing.assert_array_equal(fn(c=False, x=f32(2, 3), seed=np.uint64(0)), [[2, 3]])
+
+
 def test_branches_of_two_ranks_want_the_condition():
     network = model([node("If", "c", **TOTAL_OR_ALL)], ["c: bool", "x: f32[n, 3]"])
     refused(network, r"f32 or f32\[n, 3\].* the input `c`, to be fixed")
