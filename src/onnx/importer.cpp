@@ -185,7 +185,9 @@ Importer::Importer(const Model& model, const ImportOptions& options)
 void Importer::spend(int64_t nodes) {
   nodes_left_ -= nodes;
   if (nodes_left_ >= 0) return;
-  throw error(ErrorCode::unsupported, "its functions, and the loops that are read step by step, have too many nodes");
+  throw error(ErrorCode::unsupported,
+              "its functions, the loops that are read step by step, and branches of different sizes, which are read "
+              "twice, have too many nodes");
 }
 
 Error Importer::error(ErrorCode code, const std::string& what) const {

@@ -300,8 +300,12 @@ class Reader {
     if (leaves) throw refuse("which is not in the folder of the model");
     const std::filesystem::path full = std::filesystem::path(folder_) / location;
     std::error_code failed;
-    const auto real = std::filesystem::canonical(full, failed), root = std::filesystem::canonical(folder_, failed);
-    if (failed) throw refuse(str("which cannot be read: ", failed.message()));
+    const auto followed = [&](const std::filesystem::path& path) {
+      const std::filesystem::path real = std::filesystem::canonical(path, failed);
+      if (failed) throw refuse(str("which cannot be read: ", failed.message()));
+      return real;
+    };
+    const auto real = followed(full), root = followed(folder_);
     if (const auto within = std::filesystem::relative(real, root, failed);
         failed || within.string().starts_with("..")) {
       throw refuse("a link that leaves the folder of the model");

@@ -197,6 +197,8 @@ def test_weights_in_files_beside_the_network(tmp_path):
     (tmp_path / "inner" / "link.bin").symlink_to(tmp_path / "net.bin")
     with pytest.raises(ValueError, match="a link that leaves the folder"):
         inlay.onnx.compile(with_location("link.bin"))
+    with pytest.raises(ValueError, match="the tensor `w` lies in `gone.bin`, which cannot be read: No such file"):
+        inlay.onnx.compile(with_location("gone.bin"))
     (tmp_path / "inner" / "short.bin").write_bytes(b"1234")
     with pytest.raises(ValueError, match="which has 4 bytes, not"):
         inlay.onnx.compile(with_location("short.bin"))
