@@ -131,6 +131,7 @@ def test_values_of_another_shape_than_the_data_give():
         ({"initvals": {"nu": 1.0}}, KeyError, "initvals has nu, which is no free variable of this model; it has mu, scale, eff"),
         ({"initvals": {"scale_log__": 1.0}}, KeyError, "initvals has scale_log__, which is no free variable"),
         ({"initvals": {}}, ValueError, "initvals names no variables; the model has mu, scale, effect"),
+        ({"initvals": lambda data: data["z"]}, ValueError, "initvals, of the first data set, .*: KeyError: 'z'"),
         ({"initvals": []}, ValueError, "initvals is an empty list"),
         ({"initvals": 1.0}, TypeError, "initvals is a float, not a dict by the names of variables, or a list of dicts"),
         ({"initvals": {"mu": "prior"}}, TypeError, "initvals: mu is 'prior', not numbers"),

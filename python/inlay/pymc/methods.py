@@ -75,7 +75,9 @@ def starts_of(model, how, given, method_kwargs, first):
     if "start" in (method_kwargs or {}):
         raise TypeError("initvals and method_kwargs['start'] both say where a fit starts: give one of them")
     at = Function.of("initvals", given if callable(given) else Same(given))
-    dicts = dicts_of(at.itself(first))
+    if first is None and callable(given):
+        return how, None  # there is no data set, and nothing to start
+    dicts = dicts_of(_of_first(at, first))
     known, names = [v.name for v in model.free_RVs], tuple(dicts[0])
     for name in {name: None for values in dicts for name in values}:
         if name not in known:
@@ -89,6 +91,14 @@ def starts_of(model, how, given, method_kwargs, first):
     if isinstance(how, Map):
         how = dataclasses.replace(how, starts=max(how.starts, len(dicts)))
     return how, Initvals(at, names, counts)
+
+
+def _of_first(at, first):
+    try:
+        return at.itself(first)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise ValueError(f"initvals, of the first data set, which says which variables have values: {said}") from error
 
 
 _WITHOUT_START = {
