@@ -16,7 +16,7 @@ bool may_stretch(const Frame& frame, const Dim& from, const Dim& to) {
   if (from.is_constant() || from == to || from.lower_bound({}) >= 2) return false;
   if (is_short(from)) return true;
   if (holds(frame.b.graph(), from, to, DimCheck::Relation::equal)) return false;
-  return from.symbols() != to.symbols();
+  return from.symbols() != to.symbols() && !(frame.is_found(from) && frame.is_found(to));
 }
 
 std::vector<Dim> BroadcastSizes::parts(const Dim& size) const {

@@ -1,9 +1,9 @@
 #pragma once
 // Sizes that broadcast as ONNX means it: an axis of one element stretches, also where only a call says that it has one.
 //
-// Which sizes may be 1 in a call only, beside another that is not? Those of an input, or that the run finds, beside one
-// of another name, or beside a number: the network says nothing of both. Sizes of the same symbols, such as n and 2 *
-// floordiv(n + 1, 2), are meant to be equal: they are compared.
+// Which sizes may be 1 in a call only, beside another that is not? Those of an input beside one of another name, or
+// beside a number: the network says nothing of both. Sizes of the same symbols, such as n and 2 * floordiv(n + 1, 2),
+// are meant to be equal; so are two that the run finds, such as how often two loops ran. They are compared.
 #include <utility>
 #include <vector>
 

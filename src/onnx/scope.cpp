@@ -46,6 +46,14 @@ Dim Frame::size_of(ValueId vector, int64_t place) {
   return entry->second;
 }
 
+bool Frame::is_found(const Dim& size) const {
+  return std::ranges::any_of(size.symbols(), [&](SymbolId symbol) {
+    const Frame* of = this;
+    while (of->b.graph().is_given(symbol)) of = of->outer_;
+    return of->b.graph().binder_of(symbol).valid();
+  });
+}
+
 Scope::Found Scope::find(const std::string& name) {
   for (Scope* scope = this; scope; scope = scope->outer_) {
     if (const auto thing = scope->things_.find(name); thing != scope->things_.end()) return {scope, &thing->second};

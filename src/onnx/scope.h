@@ -35,6 +35,8 @@ class Frame {
   /// same size each time.
   Dim size_of(ValueId vector, int64_t place);
   std::optional<Dim> known_size(ValueId vector, int64_t place);
+  /// Has it a symbol that no input has, but that a node finds when the program runs?
+  bool is_found(const Dim& size) const;
 
   GraphBuilder& b;
   Known known;

@@ -22,7 +22,7 @@ COUNTS = {
     "OCR direction": (54, 0),
     "magika": (7, 0),
     "tashkeel": (92, 0),
-    "nakdimon": (23, 0),
+    "nakdimon": (22, 0),
     "VAD": (15, 0),
     "VAD 16k": (15, 0),
     "VAD half": (15, 0),

@@ -84,17 +84,6 @@ def test_a_size_that_is_one_in_a_call_stretches(op, other):
         fn(f32(2, 3), f32(4, 3))
 
 
-def test_two_sizes_that_the_run_finds_of_which_one_is_one():
-    """As of a mask that is computed, beside the heads of an attention."""
-    nodes = [node("Reshape", "x,to", "a"), node("Reshape", "z,other", "b"), node("Add", "a,b")]
-    network = model(nodes, ["x: f32[12]", "z: f32[m]", "to: i64[2]", "other: i64[2]"])
-    shapes = [((3, 4), (1, 4)), ((1, 12), (3, 12)), ((3, 4), (3, 1)), ((3, 4), (3, 4))]
-    calls = [(f32(12), f32(int(np.prod(b))), np.array(a), np.array(b)) for a, b in shapes]
-    fn = agrees(network, *calls)
-    with pytest.raises(ShapeMismatch, match="Add: the value's dim 0 is 3, neither 1 nor 6"):
-        fn(f32(12), f32(12), np.array([3, 4]), np.array([6, 2]))
-
-
 def test_a_size_that_stretched_beside_one_of_its_parts():
     nodes = [node("Add", "a,b", "s"), node("Mul", "s,a", "t"), node("Sub", "t,b")]
     fn = with_sizes(nodes, [("n", 3), ("m", 3)], BESIDE)
