@@ -126,6 +126,7 @@ class ScalarOfNumbers {
       case ScalarOp::add_: return x + y;
       case ScalarOp::sub_: return x - y;
       case ScalarOp::mul_: return x * y;
+      case ScalarOp::pow_: return power(x, y);
       case ScalarOp::max_: return max(x, y);
       case ScalarOp::min_: return min(x, y);
       case ScalarOp::floor_div_: return divides ? MaybeNumber(floor_div(x, y)) : MaybeNumber();
@@ -138,6 +139,14 @@ class ScalarOfNumbers {
       case ScalarOp::ne_: return negated(are_equal(x, y));
       default: return {};
     }
+  }
+
+  /// As in height ** 2 of the patches of an image. A sum to a high power has many terms.
+  static MaybeNumber power(const Dim& x, const Dim& y) {
+    if (!y.is_constant() || minimum(y) < 0 || minimum(y) > 3) return {};
+    Dim result = 1;
+    for (int64_t i = 0; i < minimum(y); ++i) result = result * x;
+    return result;
   }
 
   MaybeNumber is_less(const Dim& x, const Dim& y) const {

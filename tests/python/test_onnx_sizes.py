@@ -137,6 +137,20 @@ def test_quotients_of_sizes_are_sizes():
     assert fn(f32(2, 9)).shape == (2, 5) and "over b x floordiv(n + 1, 2)" in str(inlay.explain(fn))
 
 
+def test_powers_of_sizes_are_sizes():
+    """As of the patches of an image, with a token beside them: one row of them stretches over a batch."""
+    nodes = [
+        node("Shape", "x", "s", start=3), node("Div", "s,eight", "side"), node("Pow", "side,two", "patches"),
+        node("Concat", "zero,channels,patches", "t", axis=0), node("Reshape", "x,t", "rows"),
+        node("Concat", "rows,token", "all", axis=2), node("Shape", "all", "u"), node("Expand", "bias,u", "wide"),
+        node("Add", "all,wide"),
+    ]  # fmt: skip
+    constants = {"zero": vector(0), "eight": vector(8), "two": vector(2), "channels": vector(3 * 64), "bias": f32(1)}
+    network = model(nodes, ["x: f32[1, 3, n, n]", "token: f32[1, 192, 1]"], constants=constants)
+    fn = agrees(network, *[(f32(1, 3, n, n), f32(1, 192, 1)) for n in (8, 16, 32)], rtol=1e-6)
+    assert fn(f32(1, 3, 24, 24), f32(1, 192, 1)).shape == (1, 192, 10) and "1 kernel, 0 temporaries" in str(inlay.explain(fn))
+
+
 def test_quotients_of_what_is_counted_are_rounded_to_zero():
     nodes = [
         node("NonZero", "x", "places"), node("Shape", "places", "s", start=1), node("Sub", "s,one", "less"),
