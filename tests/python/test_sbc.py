@@ -147,8 +147,10 @@ def test_wrong_arguments():
         inlay.pymc.SBC(schools(), method="likelihood")
     with pytest.raises(ValueError, match="wants trace=, an InferenceData, and a NoneType has no group posterior"):
         inlay.pymc.SBC(schools(), method="posterior")
-    with pytest.raises(TypeError, match="trace and augment_observed go with method='posterior'"):
+    with pytest.raises(TypeError, match="augment_observed goes with method='posterior'"):
         inlay.pymc.SBC(schools(), augment_observed=max)
+    with pytest.raises(TypeError, match="update_data is a list, not a function"):
+        inlay.pymc.SBC(schools(), method="posterior", update_data=[])
     with pytest.raises(TypeError, match="simulator is a str, not a function"):
         inlay.pymc.SBC(schools(), simulator="simulate")
     with pytest.raises(TypeError, match="sample_kwargs has step; SBC takes draws, tune, chains, target_accept, max_treedepth"):
@@ -191,6 +193,60 @@ def test_ranks_on_the_posterior(trace):
         assert uniformity(ranks[name].values) > LEAST_PVALUE
         assert np.isin(sbc.ref_params[name], trace.posterior[name].values).all()
         assert len(np.unique(sbc.ref_params[name])) > 90  # a few are of a rejected step
+
+
+def test_other_data_of_the_model_are_updated(trace):
+    """As simuk has it: what is observed grows by itself, and a function sets the rest, with its coordinates."""
+    calls = []
+
+    def model_of_rows():
+        seen = line()["y"].get_value()
+        with pm.Model(coords={"row": range(12)}) as model:
+            x, y = pm.Data("x", np.linspace(-1, 1, 12), dims="row"), pm.Data("y", seen, dims="row")
+            pm.Data("unused", np.array([0.0, 1.0]))
+            slope, noise = pm.Normal("slope", 0, 2), pm.HalfNormal("noise", 1)
+            pm.Normal("seen", slope * x, noise, observed=y, dims="row")
+        return model
+
+    def update(model, augmented, number):
+        calls.append(number)
+        assert model is pm.modelcontext(None)
+        x = model["x"].get_value()
+        assert (len(x), len(augmented["seen"])) == (12, 24)
+        pm.set_data({"x": np.concatenate([x, x])}, coords={"row": range(24)})
+
+    few = FEW | {"num_simulations": 5}
+    model = model_of_rows()
+    sbc = inlay.pymc.SBC(model, method="posterior", trace=trace, update_data=update, **few)
+    ranks = sbc.run_simulations()["posterior_sbc"]
+    assert calls == [0, 1, 2, 3, 4]
+    assert (len(model["x"].get_value()), len(model.coords["row"])) == (12, 12)
+    want = inlay.pymc.SBC(line(), method="posterior", trace=trace, augment_observed=twice_as_long, **few).run_simulations()
+    np.testing.assert_array_equal(ranks["slope"].values, want["posterior_sbc"]["slope"].values)
+
+    def fails(model, augmented, number):
+        pm.set_data({"x": np.zeros(24)}, coords={"row": range(24)})
+        raise LookupError("no covariates")
+
+    with pytest.raises(LookupError, match="no covariates"):
+        inlay.pymc.SBC(model, method="posterior", trace=trace, update_data=fails, **few).run_simulations()
+    assert model["x"].get_value().max() == 1
+
+
+def test_dims_without_coordinates_are_updated(trace):
+    with pm.Model() as model:
+        x = pm.Data("x", np.linspace(-1, 1, 12), dims="row")
+        y = pm.Data("y", np.zeros(12), dims="row")
+        pm.Normal("seen", pm.Normal("slope", 0, 2) * x, pm.HalfNormal("noise", 1), observed=y, dims="row")
+
+    def update(model, augmented, number):
+        pm.set_data({"x": np.zeros(24)}, coords={"row": range(24)})
+        if number == 2:
+            raise LookupError("no covariates")
+
+    with pytest.raises(LookupError, match="no covariates"):
+        inlay.pymc.SBC(model, method="posterior", trace=trace, update_data=update, **FEW).run_simulations()
+    assert (len(model["x"].get_value()), model.coords["row"], model.dim_lengths["row"].eval()) == (12, None, 12)
 
 
 def test_ranks_on_the_posterior_see_a_wrong_model(trace):

@@ -27,9 +27,10 @@ class SBC:
     The arguments are those of `simuk.SBC`, the attributes too: after `run_simulations()`, `simulations` is a DataTree
     with the group "prior_sbc" or "posterior_sbc", which ArviZ plots. `augment_observed(model, observed_data, replicated,
     number)` puts both together and returns a dict, by observed variables, and by other `pm.Data` that grow with them;
-    None: the one behind the other, where what is observed is `pm.Data`. There is no `update_data`. `executor` and `resume`
-    are those of `fit_many`; `fits` is what it returned. `sample_kwargs`: `draws`, `tune`, `chains`, `target_accept`,
-    `max_treedepth`.
+    None: the one behind the other, where what is observed is `pm.Data`. `update_data(model, augmented, number)` may then
+    set other `pm.Data` of the model, such as covariates, and their coordinates; the model is as before when the
+    simulations are made. `executor` and `resume` are those of `fit_many`; `fits` is what it returned. `sample_kwargs`:
+    `draws`, `tune`, `chains`, `target_accept`, `max_treedepth`.
 
     Simulations that failed are left out, and a line of the log says how many.
 
@@ -55,20 +56,21 @@ class SBC:
         *,
         trace=None,
         augment_observed=None,
+        update_data=None,
         executor=None,
         resume=None,
     ):
         if getattr(model, "free_RVs", None) is None:
             raise TypeError(f"SBC takes a PyMC model, not {a_kind(model)}")
-        functions = {"simulator": simulator, "transform": transform, "augment_observed": augment_observed}
-        for name, function in functions.items():
+        of_posterior = {"augment_observed": augment_observed, "update_data": update_data}
+        for name, function in {"simulator": simulator, "transform": transform, **of_posterior}.items():
             if function is not None and not callable(function):
                 raise TypeError(f"{name} is {a_kind(function)}, not a function")
         if simulator is None and not model.observed_RVs:
             raise ValueError("SBC: the model has no observed variables, and there is no simulator")
-        _refuse_method(method, trace, augment_observed, num_simulations)
+        _refuse_method(method, {"trace": trace, **of_posterior}, num_simulations)
         self.model, self.method, self.num_simulations = model, method, num_simulations
-        self.trace, self.augment_observed = trace, augment_observed
+        self.trace, self.augment_observed, self.update_data = trace, augment_observed, update_data
         self.seed, self.simulator, self.transform = seed, simulator, transform
         self.keep_fits, self.progress_bar = keep_fits, progress_bar
         self.var_names = [v.name for v in model.free_RVs]
@@ -135,11 +137,12 @@ class SBC:
         return made
 
     def _datasets(self, predictive):
-        return [
-            {name: values[i] for name, values in self.ref_params.items()}
-            | _data_by_observed(self.model, self._augmented({name: values[i] for name, values in predictive.items()}, i))
-            for i in range(self.num_simulations)
-        ]
+        return [self._dataset({name: values[i] for name, values in predictive.items()}, i) for i in range(self.num_simulations)]
+
+    def _dataset(self, replicated, i):
+        augmented = self._augmented(replicated, i)
+        true = {name: values[i] for name, values in self.ref_params.items()}
+        return true | self._updated(augmented, i) | _data_by_observed(self.model, augmented)
 
     def _augmented(self, replicated, i):
         if self.trace is None:
@@ -151,6 +154,24 @@ class SBC:
         if not isinstance(augmented, Mapping):
             raise TypeError(f"augment_observed returned {a_kind(augmented)}, not a dict by the names of what is observed")
         return augmented
+
+    def _updated(self, augmented, i):
+        """By name: the `pm.Data` that `update_data` sets, which have their values again afterwards."""
+        if self.update_data is None:
+            return {}
+        before, after, coords = _values(self.model.data_vars), {}, dict(self.model.coords)
+        lengths = _values(self.model.dim_lengths.values())
+        with self.model:
+            try:
+                self.update_data(self.model, augmented, i)
+                after = _values(self.model.data_vars)
+            finally:
+                # Not by pymc.set_data, which wants coordinates, and compares lengths, where there may be none.
+                for variable, value in [*before.items(), *lengths.items()]:
+                    variable.set_value(value)
+                self.model.coords.clear()
+                self.model.coords.update(coords)
+        return {v.name: value for v, value in after.items() if v in before and not np.array_equal(value, before[v])}
 
     def compute_rank_statistics(self, transform=None):
         """The ranks by another `transform`, of the draws that `keep_fits` kept.
@@ -183,13 +204,15 @@ class SBC:
         return xarray.DataTree.from_dict({f"{self.method}_sbc": group})
 
 
-def _refuse_method(method, trace, augment_observed, num_simulations):
+def _refuse_method(method, of_posterior, num_simulations):
     if method not in ("prior", "posterior"):
         raise ValueError(f"method is {method!r}, and SBC has 'prior' and 'posterior'")
     if method == "prior":
-        if trace is not None or augment_observed is not None:
-            raise TypeError("trace and augment_observed go with method='posterior'")
+        for name, given in of_posterior.items():
+            if given is not None:
+                raise TypeError(f"{name} goes with method='posterior'")
         return
+    trace = of_posterior["trace"]
     groups = getattr(trace, "children", trace if isinstance(trace, Mapping) else ())
     for group in ("posterior", "observed_data"):
         if group not in groups:
@@ -211,6 +234,11 @@ class _RankOf:
         each = values.reshape(-1, *values.shape[2:])
         transformed = np.array([self._transform(self._variable, value) for value in each])
         return (transformed < self._transform(self._variable, data[self._variable])).sum(axis=0)
+
+
+def _values(variables):
+    """Of those that are shared."""
+    return {v: v.get_value() for v in variables if hasattr(v, "get_value")}
 
 
 def _data_by_observed(model, data):
