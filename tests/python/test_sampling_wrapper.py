@@ -167,6 +167,13 @@ def test_a_fold_that_fails_is_told_when_it_is_asked_for():
         wrapper.sample(without)
 
 
+def test_labels_as_a_column_of_names():
+    pandas = pytest.importorskip("pandas")
+    names = [f"site {i % 3}" for i in range(NUM_OBSERVATIONS)]
+    members = of_folds._members(pandas.Series(names, dtype=object), NUM_OBSERVATIONS)
+    assert members == of_folds._members(np.arange(NUM_OBSERVATIONS) % 3, NUM_OBSERVATIONS)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [

@@ -112,6 +112,8 @@ class Folds:
 def _members(folds, size):
     """The observations of each fold, sorted as arviz-stats does it. Errors: TypeError, ValueError."""
     labels = np.asarray(folds)
+    if labels.dtype == object and all(isinstance(label, str) for label in labels.flat):
+        labels = labels.astype(str)  # as a column of pandas has them
     if labels.dtype.kind not in "biufUS":
         raise TypeError(f"folds is {a_kind(folds)}, not the label of a fold for each observation")
     if labels.shape != (size,):
