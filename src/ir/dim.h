@@ -39,7 +39,7 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  friend Dim floor_div(const Dim& a, const Dim& b);  // b > 0
+  friend Dim floor_div(const Dim& a, const Dim& b);  // 0 where b is
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
 

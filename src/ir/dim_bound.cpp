@@ -38,7 +38,7 @@ int64_t minimum_of_atom(const Dim::Atom& atom, const Minimum& minimum, int split
   const int64_t b = atom.operands->second.lower_bound(minimum, splits);
   if (atom.kind == Dim::Atom::Kind::min) return std::min(a, b);
   if (atom.kind == Dim::Atom::Kind::max) return std::max(a, b);
-  return a >= 0 ? 0 : kUnknown;  // floordiv
+  return a >= 0 && b >= 0 ? 0 : kUnknown;  // floordiv, which is 0 where the divisor is
 }
 
 /// The minimum of a term that is not negative.

@@ -137,6 +137,19 @@ TEST(Dim, WhatIsTakenIntoAQuotientBoundsIt) {
   EXPECT_EQ((Dim(3) * floor_div(n - min(n, 4) + 6, 2) + m).lower_bound({}), 9);
 }
 
+TEST(Dim, AQuotientHasNoBoundWhereItsDivisorMayBeNegative) {
+  for (const Dim& divisor : {m - 2, m - n, Dim(3) - m, m, m + 1, max(m - 2, Dim(0)), Dim(0)}) {
+    for (const Dim& size : {floor_div(n, divisor), floor_div(n - min(n, 3), divisor) * 2 + 1}) {
+      for (int64_t i = 0; i < 5; ++i) {
+        for (int64_t j = 0; j < 5; ++j) {
+          EXPECT_LE(size.lower_bound({}), size.evaluate({{i, j}})) << i << ", " << j;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(floor_div(n, m).lower_bound({}), 0);
+}
+
 // Each slice doubles what a bound that knows all of them takes: with forty it would never end.
 TEST(Dim, TheBoundOfManyClampedSlicesEnds) {
   const auto last_five = [](int i) {

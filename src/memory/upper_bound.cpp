@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 #include "support/error.h"
 
@@ -36,13 +37,17 @@ Range at_corners(const Range& a, const Range& b, const Op& op) {
   return {minimum, maximum};
 }
 
-Range quotient(const Range& a, Range b) {
+Range both(const Range& a, const Range& b) { return {std::min(a.minimum, b.minimum), std::max(a.maximum, b.maximum)}; }
+
+/// Of divisors of one sign a quotient is monotonic in both operands; where the divisor is 0 it is 0.
+Range quotient(const Range& a, const Range& b) {
   const auto divide = [](int64_t x, int64_t y) { return floor_div(Dim(x), Dim(y)).constant(); };
-  const bool may_be_zero = b.minimum <= 0;  // then the quotient is 0
-  b = {std::max<int64_t>(b.minimum, 1), std::max<int64_t>(b.maximum, 1)};
-  Range out = at_corners(a, b, divide);
-  if (may_be_zero) out = {std::min<int64_t>(out.minimum, 0), std::max<int64_t>(out.maximum, 0)};
-  return out;
+  std::optional<Range> out;
+  const auto add = [&](const Range& range) { out = out ? both(*out, range) : range; };
+  if (b.minimum <= -1) add(at_corners(a, Range{b.minimum, std::min<int64_t>(b.maximum, -1)}, divide));
+  if (b.minimum <= 0 && b.maximum >= 0) add({0, 0});
+  if (b.maximum >= 1) add(at_corners(a, Range{std::max<int64_t>(b.minimum, 1), b.maximum}, divide));
+  return *out;
 }
 
 class Bounds {

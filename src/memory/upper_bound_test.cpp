@@ -31,7 +31,8 @@ TEST(UpperBound, IsExactWhereSizesGrow) {
 
 TEST(UpperBound, IsNeverTooSmallWhereTheyDoNot) {
   for (const Dim& size : {n - m, Dim(8) - n, (n - m) * (n - m), max(n - m, Dim(0)) * 8, floor_div(n, m),
-                          floor_div(n - m, Dim(3)), floor_div(Dim(20), m + 1), min(n - m, m - n), n * (Dim(6) - m)}) {
+                          floor_div(n - m, Dim(3)), floor_div(Dim(20), m + 1), min(n - m, m - n), n * (Dim(6) - m),
+                          floor_div(n - 10, m - 2), floor_div(n - 4, m - 9), floor_div(n, m - 3)}) {
     for (int64_t most_n : {0, 1, 4, 9}) {
       for (int64_t most_m : {0, 1, 5}) {
         const std::vector<int64_t> bounds = {most_n, most_m};
