@@ -1,6 +1,6 @@
 #include "backend/llvm/sizes.h"
 
-#include <algorithm>
+#include <optional>
 
 #include "inlay/runtime.h"
 #include "support/error.h"
@@ -41,33 +41,61 @@ Value* floor_quotient(llvm::IRBuilder<>& b, Value* left, Value* right) {
   return b.CreateSelect(none, zero, b.CreateSelect(negates, b.CreateNeg(left), one_less_if(quotient, below)));
 }
 
+/// The size without its last term, of a sum of three or more: the offsets of a concat of many parts are sums of the
+/// same sizes, each with one more than the one before.
+std::optional<Dim> without_last_term(const Dim& dim) {
+  if (dim.terms().size() < 3) return std::nullopt;
+  const Dim::Term& last = dim.terms().back();
+  Dim term = last.coefficient;
+  for (const Dim::Atom& atom : last.factors) term = term * Dim::of_atom(atom);
+  return dim - term;
+}
+
 }  // namespace
+
+Value* KnownSizes::find(const Dim& dim) const {
+  const auto found = values_.find(dim);
+  return found == values_.end() ? nullptr : found->second;
+}
+
+void KnownSizes::add(const Dim& dim, Value* value) {
+  if (values_.emplace(dim, value).second) sizes_.push_back(dim);
+}
+
+void KnownSizes::forget_all_but(std::size_t count) {
+  for (; sizes_.size() > count; sizes_.pop_back()) values_.erase(sizes_.back());
+}
 
 Value* Sizes::of(const Dim& dim) {
   if (dim.is_constant()) return b_.getInt64(dim.constant());
-  for (const auto& [known, value] : known_) {
-    if (known == dim) return value;
-  }
+  if (Value* known = known_.find(dim)) return known;
   llvm::IRBuilder<>::InsertPointGuard guard(b_);
   frame_.go_to_spine();
   Value* value = dim_value(dim);
-  known_.emplace_back(dim, value);
+  known_.add(dim, value);
   return value;
 }
 
 Value* Sizes::dim_value(const Dim& dim) {
   if (is_one_atom(dim)) return atom_value(dim.terms()[0].factors[0]);
+  if (const std::optional<Dim> rest = without_last_term(dim)) {
+    if (Value* known = known_.find(*rest)) return b_.CreateAdd(known, term_value(dim.terms().back()));
+  }
   Value* total = nullptr;
   for (const Dim::Term& term : dim.terms()) {
-    Value* product = nullptr;
-    for (const Dim::Atom& atom : term.factors) {
-      Value* value = factor(atom);
-      product = product ? b_.CreateMul(product, value) : value;
-    }
-    if (term.coefficient != 1) product = b_.CreateMul(product, b_.getInt64(term.coefficient));
-    total = total ? b_.CreateAdd(total, product) : product;
+    Value* value = term_value(term);
+    total = total ? b_.CreateAdd(total, value) : value;
   }
   return dim.constant_part() == 0 ? total : b_.CreateAdd(total, b_.getInt64(dim.constant_part()));
+}
+
+Value* Sizes::term_value(const Dim::Term& term) {
+  Value* product = nullptr;
+  for (const Dim::Atom& atom : term.factors) {
+    Value* value = factor(atom);
+    product = product ? b_.CreateMul(product, value) : value;
+  }
+  return term.coefficient == 1 ? product : b_.CreateMul(product, b_.getInt64(term.coefficient));
 }
 
 /// Sums share their quotients, clamps and symbols: each is computed once.
@@ -107,41 +135,52 @@ Value* Sizes::atom_value(const Dim::Atom& atom) {
 
 /// The size, kept as what `of` gives; `overflows`, null at first, gets a bit: does it, or a part of it, not fit?
 Value* Sizes::tested_size(const Dim& dim, Value*& overflows) {
-  if (const auto tested = std::ranges::find(tested_, dim, &std::pair<Dim, Value*>::first); tested != tested_.end()) {
-    return tested->second;
-  }
-  const auto also = [&](Value* bit) { overflows = overflows ? b_.CreateOr(overflows, bit) : bit; };
-  const auto exact = [&](llvm::Intrinsic::ID operation, Value* left, Value* right) {
-    if (!left) return right;
-    Value* both = b_.CreateBinaryIntrinsic(operation, left, right);
-    also(b_.CreateExtractValue(both, 1));
-    return b_.CreateExtractValue(both, 0);
-  };
-  Value* total = dim.constant_part() == 0 ? nullptr : b_.getInt64(dim.constant_part());
-  for (const Dim::Term& term : dim.terms()) {
-    Value* product = term.coefficient == 1 ? nullptr : b_.getInt64(term.coefficient);
-    for (const Dim::Atom& atom : term.factors) {
-      if (atom.kind != Dim::Atom::Kind::symbol) {
-        for (const Dim* operand : {&atom.operands->first, &atom.operands->second}) {
-          if (operand->may_overflow()) tested_size(*operand, overflows);
-        }
-      }
-      if (atom.kind == Dim::Atom::Kind::floor_div && !atom.operands->second.is_constant()) {
-        Value* least = b_.CreateICmpEQ(of(atom.operands->first), b_.getInt64(uint64_t{1} << 63));
-        also(b_.CreateAnd(least, b_.CreateICmpEQ(of(atom.operands->second), b_.getInt64(UINT64_MAX))));
-      }
-      product = exact(llvm::Intrinsic::smul_with_overflow, product, factor(atom));
+  if (Value* tested = tested_.find(dim)) return tested;
+  Value* total = nullptr;
+  if (const std::optional<Dim> rest = without_last_term(dim)) total = tested_.find(*rest);
+  if (total) {
+    total = exact(llvm::Intrinsic::sadd_with_overflow, total, tested_term(dim.terms().back(), overflows), overflows);
+  } else {
+    if (dim.constant_part() != 0) total = b_.getInt64(dim.constant_part());
+    for (const Dim::Term& term : dim.terms()) {
+      total = exact(llvm::Intrinsic::sadd_with_overflow, total, tested_term(term, overflows), overflows);
     }
-    total = exact(llvm::Intrinsic::sadd_with_overflow, total, product);
   }
-  known_.emplace_back(dim, total);
-  tested_.emplace_back(dim, total);
+  known_.add(dim, total);
+  tested_.add(dim, total);
   return total;
 }
 
+Value* Sizes::tested_term(const Dim::Term& term, Value*& overflows) {
+  Value* product = term.coefficient == 1 ? nullptr : b_.getInt64(term.coefficient);
+  for (const Dim::Atom& atom : term.factors) {
+    if (atom.kind != Dim::Atom::Kind::symbol) {
+      for (const Dim* operand : {&atom.operands->first, &atom.operands->second}) {
+        if (operand->may_overflow()) tested_size(*operand, overflows);
+      }
+    }
+    if (atom.kind == Dim::Atom::Kind::floor_div && !atom.operands->second.is_constant()) {
+      Value* least = b_.CreateICmpEQ(of(atom.operands->first), b_.getInt64(uint64_t{1} << 63));
+      also(b_.CreateAnd(least, b_.CreateICmpEQ(of(atom.operands->second), b_.getInt64(UINT64_MAX))), overflows);
+    }
+    product = exact(llvm::Intrinsic::smul_with_overflow, product, factor(atom), overflows);
+  }
+  return product;
+}
+
+/// The operation's number; `left` null: `right`.
+Value* Sizes::exact(llvm::Intrinsic::ID operation, Value* left, Value* right, Value*& overflows) {
+  if (!left) return right;
+  Value* both = b_.CreateBinaryIntrinsic(operation, left, right);
+  also(b_.CreateExtractValue(both, 1), overflows);
+  return b_.CreateExtractValue(both, 0);
+}
+
+void Sizes::also(Value* bit, Value*& overflows) { overflows = overflows ? b_.CreateOr(overflows, bit) : bit; }
+
 void Sizes::forget_all_but(Known known) {
-  tested_.resize(known.num_tested);
-  known_.resize(known.num_sizes);
+  tested_.forget_all_but(known.num_tested);
+  known_.forget_all_but(known.num_sizes);
   symbols_ = std::move(known.symbols);
 }
 

@@ -1,10 +1,28 @@
 #pragma once
 // Sizes as machine code: a Dim is evaluated where the function's spine is, once, and kept.
 #include <span>
+#include <unordered_map>
 
 #include "backend/llvm/ends.h"
+#include "ir/hash.h"
 
 namespace inlay::llvm_backend {
+
+/// Values of sizes, in the order in which they were computed.
+class KnownSizes {
+ public:
+  Value* find(const Dim& dim) const;  // null: not known
+  void add(const Dim& dim, Value* value);
+  std::size_t count() const { return sizes_.size(); }
+  void forget_all_but(std::size_t count);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Dim& dim) const { return mixed(0, dim); }
+  };
+  std::vector<Dim> sizes_;
+  std::unordered_map<Dim, Value*, Hash> values_;
+};
 
 class Sizes {
  public:
@@ -21,21 +39,25 @@ class Sizes {
     std::size_t num_sizes = 0, num_tested = 0;
     std::vector<Value*> symbols;
   };
-  Known known() const { return {known_.size(), tested_.size(), symbols_}; }
+  Known known() const { return {known_.count(), tested_.count(), symbols_}; }
   void forget_all_but(Known known);
 
  private:
   Value* dim_value(const Dim& dim);
+  Value* term_value(const Dim::Term& term);
   Value* factor(const Dim::Atom& atom);
   Value* atom_value(const Dim::Atom& atom);
   Value* tested_size(const Dim& dim, Value*& overflows);
+  Value* tested_term(const Dim::Term& term, Value*& overflows);
+  void also(Value* bit, Value*& overflows);
+  Value* exact(llvm::Intrinsic::ID operation, Value* left, Value* right, Value*& overflows);
 
   llvm::IRBuilder<>& b_;
   Frame& frame_;
   Ends& ends_;
-  std::vector<std::pair<Dim, Value*>> known_;
-  std::vector<std::pair<Dim, Value*>> tested_;  // of which it is known that they and their parts fit
-  std::vector<Value*> symbols_;                 // by symbol
+  KnownSizes known_;
+  KnownSizes tested_;            // of which it is known that they and their parts fit
+  std::vector<Value*> symbols_;  // by symbol
 };
 
 }  // namespace inlay::llvm_backend
