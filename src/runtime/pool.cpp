@@ -226,6 +226,8 @@ int first_max_threads() {
 
 class Pool {
  public:
+  explicit Pool(int max_threads) : max_threads_(max_threads) {}
+
   /// Threads that are free, at most `count`; they have the job then.
   std::vector<Worker*> begin(Job& job, int count) {
     const std::lock_guard lock(mutex_);
@@ -266,7 +268,7 @@ class Pool {
     left_.notify_all();
   }
 
-  std::atomic<int> max_threads_ = first_max_threads();
+  std::atomic<int> max_threads_;
   std::atomic<int> num_running_ = 0;  // callers and helpers
   std::atomic<int> num_started_ = 0;
 
@@ -297,9 +299,10 @@ class PoolOfProcess {
  public:
   PoolOfProcess() {
     pthread_atfork(nullptr, nullptr, [] {
-      auto* before = own().pool_.release();  // its threads are not there to be joined
-      own().pool_ = std::make_unique<Pool>();
-      own().pool_->max_threads_ = before->max_threads_.load();
+      // The threads of the pool before are not there to be joined. No file is read here: whatever another thread of the
+      // parent held a lock of stays locked.
+      auto* before = own().pool_.release();
+      own().pool_ = std::make_unique<Pool>(before->max_threads_.load());
     });
   }
   static Pool& get() { return *own().pool_; }
@@ -311,7 +314,7 @@ class PoolOfProcess {
     return own;
   }
 
-  std::unique_ptr<Pool> pool_ = std::make_unique<Pool>();
+  std::unique_ptr<Pool> pool_ = std::make_unique<Pool>(first_max_threads());
 };
 
 void Worker::run(Job& job) {
