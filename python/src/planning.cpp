@@ -207,7 +207,7 @@ nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::vector<nb::
 }  // namespace
 
 memory::PlannerOptions planning(const std::string& planner, nb::handle custom, nb::dict upper_bounds) {
-  memory::PlannerOptions out = Options().planning;
+  memory::PlannerOptions out = {.planner = planner_from_environment()};
   if (!planner.empty()) out.planner = memory::planner_named(planner, "planner");
   if (!custom.is_none()) out.custom = custom_planner(custom.ptr());
   out.upper_bounds = sizes_of(upper_bounds);

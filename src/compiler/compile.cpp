@@ -1,7 +1,6 @@
 // The table of contents of inlay: a program's whole route, from Graph to machine code.
 #include "compiler/compile.h"
 
-#include "compiler/backends.h"
 #include "compiler/object.h"
 #include "compiler/passes.h"
 #include "memory/required.h"
@@ -9,13 +8,6 @@
 
 namespace inlay {
 namespace {
-
-kernel::BackendCaps caps_of(const Options& options) {
-  kernel::BackendCaps caps = backend_of(options).caps();
-  if (options.tile_of_columns > 0) caps.tile_of_columns = caps.wide_tile = options.tile_of_columns;
-  if (caps.blocks.cost > 0) caps.blocks = blocks_of(options, caps.blocks);
-  return caps;
-}
 
 memory::PlannedProgram plan_memory(Instrument& run, kernel::KernelProgram kernels, const Options& options) {
   auto planned = run.stage("memory", [&] {
@@ -48,30 +40,27 @@ kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, co
 /// `run` verifies, dumps, times and counts: here once, in no pass.
 Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(graph_passes(), source);
-  const kernel::BackendCaps caps = caps_of(options);
-  auto [kernels, plan] = plan_memory(run, fuse_and_transform(run, graph, caps, options), options);
-  return {std::move(graph),   std::move(kernels), run.order_gain(),
-          std::move(plan),    run.seconds(),      run.counts(),
-          run.last_rewrite(), options.fuse,       caps};
+  auto [kernels, plan] = plan_memory(run, fuse_and_transform(run, graph, run.caps(), options), options);
+  return {std::move(graph), std::move(kernels), run.order_gain(), std::move(plan), run.seconds(),
+          run.counts(),     run.last_rewrite(), options.fuse,     run.caps()};
 }
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
   auto [kernels, plan] = plan_memory(run, run.given(source), options);
-  return {Graph(), std::move(kernels), "", std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
+  return {Graph(), std::move(kernels), "", std::move(plan), run.seconds(), {}, {}, options.fuse, run.caps()};
 }
 
 Program finish(Instrument& run, Lowered lowered, const Options& options) {
   auto emitted = run.stage("emit", [&] {
-    return backend_of(options).emit(lowered.kernels, lowered.plan, options,
-                                    run.dumps() ? KeepTexts::yes : KeepTexts::no);
+    return run.backend().emit(lowered.kernels, lowered.plan, options, run.dumps() ? KeepTexts::yes : KeepTexts::no);
   });
-  const std::string backend(backend_of(options).name);
+  const std::string backend(run.backend().name);
   std::string target = std::move(emitted.target);
   std::vector<std::string> needs = std::move(emitted.needs);
   auto executable = run.stage("load", [&] {
     runtime::Object object =
         make_object(lowered.kernels, lowered.plan, std::move(emitted.object), std::move(emitted.entry));
-    return load(std::move(object), backend_of(options), options.planning);
+    return load(std::move(object), run.backend(), options.planning);
   });
   executable.set_threads(options.threads);
   lowered.seconds = run.seconds();
@@ -105,7 +94,7 @@ std::variant<Graph, kernel::KernelProgram> lower_until(const Graph& source, std:
   Instrument run(options);
   Graph graph = run.passes(up_to(last, graph_passes()), source);
   if (!only(last, graph_passes()).empty()) return graph;
-  return fuse_and_transform(run, graph, caps_of(options), options, last);
+  return fuse_and_transform(run, graph, run.caps(), options, last);
 }
 
 Graph run_pass(const Graph& graph, std::string_view pass, const Options& options) {
@@ -120,7 +109,7 @@ kernel::KernelProgram run_pass(const kernel::KernelProgram& kernels, std::string
   require_pass(pass);
   if (only(pass, loop_passes()).empty()) throw not_of(pass, "kernels");
   Instrument run(options);
-  return run.passes(only(pass, loop_passes()), run.given(kernels), LoopPass::Of::whole, caps_of(options));
+  return run.passes(only(pass, loop_passes()), run.given(kernels), LoopPass::Of::whole, run.caps());
 }
 
 Lowered lower(const Graph& source, const Options& options) {

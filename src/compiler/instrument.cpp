@@ -7,7 +7,6 @@
 
 #include <unistd.h>
 
-#include "compiler/backends.h"
 #include "compiler/sample_sizes.h"
 #include "explain/memory_map.h"
 #include "ir/region.h"
@@ -55,12 +54,23 @@ std::string fresh_directory(const std::string& directory) {
   return path.string();
 }
 
+kernel::BackendCaps caps_of(const Backend& backend, const Options& options) {
+  kernel::BackendCaps caps = backend.caps();
+  if (options.tile_of_columns > 0) caps.tile_of_columns = caps.wide_tile = options.tile_of_columns;
+  if (caps.blocks.cost > 0) caps.blocks = blocks_of(options, caps.blocks);
+  return caps;
+}
+
 }  // namespace
 
-Instrument::Instrument(const Options& options) : options_(options), rewrite_(options.rewrite), verify_(options.verify) {
-  const kernel::BackendCaps& caps = backend_of(options).caps();
-  rewrite_.max_short_side = caps.max_short_side;
-  rewrite_.moments_in_one_pass = caps.moments_in_one_pass;
+Instrument::Instrument(const Options& options)
+    : options_(options),
+      backend_(backend_of(options)),
+      caps_(caps_of(backend_, options)),
+      rewrite_(options.rewrite),
+      verify_(options.verify) {
+  rewrite_.max_short_side = caps_.max_short_side;
+  rewrite_.moments_in_one_pass = caps_.moments_in_one_pass;
   if (!options.dump_directory.empty()) directory_ = fresh_directory(options.dump_directory);
 }
 

@@ -4,7 +4,7 @@
 //   Instrument run(options);
 //   const Graph graph = run.passes(graph_passes(), source);
 //   kernel::KernelProgram kernels = run.stage("fuse", [&] { return fuse(graph, ...); });
-//   kernels = run.passes(loop_passes(), std::move(kernels), of, caps);
+//   kernels = run.passes(loop_passes(), std::move(kernels), of, run.caps());
 //
 // A pass's name in the table names its dump file, its timer and its counters, and errors inside it. With a dump
 // directory, each step that changed something writes one text file, whose name begins with the number of the step:
@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/backends.h"
 #include "compiler/options.h"
 #include "compiler/passes.h"
 #include "ir/graph.h"
@@ -39,6 +40,10 @@ class Instrument {
  public:
   explicit Instrument(const Options& options);
   explicit Instrument(const Options&&) = delete;  // it keeps a reference
+
+  /// The backend that the options choose, found once, and its capabilities, with what the options say of them.
+  const Backend& backend() const { return backend_; }
+  const kernel::BackendCaps& caps() const { return caps_; }
 
   /// Runs each pass on the result of the previous one, on bodies before the graphs around them. `source` must outlive
   /// this.
@@ -130,6 +135,8 @@ class Instrument {
 
   const ForkGate::Inside inside_;
   const Options& options_;
+  const Backend& backend_;
+  const kernel::BackendCaps caps_;
   PassOptions rewrite_;  // max_rewrites: what is left of it
   bool verify_ = false;
   std::string directory_;  // where this program's files go; empty: nowhere

@@ -54,6 +54,9 @@ inline PassOptions rewrites_from_environment() {
 }
 
 struct Options {
+  /// Where nothing is compiled: no variable, right or wrong, says anything then.
+  static Options without_environment();
+
   PassOptions rewrite = rewrites_from_environment();  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse_from_environment();
   memory::StepOrder order = order_from_environment();
@@ -74,5 +77,15 @@ struct Options {
   std::string dump_directory = from_environment("INLAY_DUMP");  // empty: nothing is written
   bool verify = is_set("INLAY_VERIFY");                         // after every pass and stage
 };
+
+inline Options Options::without_environment() {
+  return {.rewrite = {},
+          .fuse = fuse::Mode::full,
+          .order = memory::StepOrder::memory,
+          .planning = {},
+          .backend = {},
+          .dump_directory = {},
+          .verify = false};
+}
 
 }  // namespace inlay

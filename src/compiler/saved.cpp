@@ -31,8 +31,8 @@ int threads_of(const file::FunctionFile& file) {
   return failure == std::errc() && end == text.data() + text.size() ? std::max(out, 1) : 1;
 }
 
-Options options_of(const file::FunctionFile& file) {
-  Options options;
+/// `options`, with what the file says.
+Options options_of(const file::FunctionFile& file, Options options = Options::without_environment()) {
   options.backend = file.backend;
   options.fuse = fuse::mode_named(file.fuse, "fuse");
   options.planning = {.planner = memory::planner_named(file.planner, "planner"), .upper_bounds = file.upper_bounds};
@@ -44,7 +44,7 @@ Options options_of(const file::FunctionFile& file) {
 /// Those by which a file is compiled once more: what it was told of the CPU holds on the same architecture, and where
 /// this CPU has that level.
 Options options_here(const file::FunctionFile& file) {
-  Options options = options_of(file);
+  Options options = options_of(file, Options());
   const bool is_for_this = std::ranges::find(file.needs, llvm_backend::architecture()) != file.needs.end();
   if (!is_for_this) options.cpu_features.clear();
   try {
