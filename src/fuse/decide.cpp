@@ -82,7 +82,10 @@ class Decider {
 
   void need_operands(ValueId v, const Node& node) {
     if (node.op == Op::library) return require_library_operands(v, node);
-    if (is_stored(how(v, node)) && goes_along_with_mask(v)) return;
+    if (is_stored(how(v, node))) {
+      const NodeId compress = selection_of(graph_, cones_, forced_, uses_, v);
+      if (compress.valid()) return send_along(v, compress);
+    }
     for (ValueId operand : node.operands) needed_[operand] = true;
     if (is_region(node.op) || node.op == Op::reduce) {
       for (ValueId result : node.results) needed_[result] = true;  // a body, or a fold, makes all of them
@@ -90,10 +93,9 @@ class Decider {
     require_operands(node);
   }
 
-  /// What it is made of is asked where the mask is passed, but for numbers. (All operands of a compress are needed.)
-  bool goes_along_with_mask(ValueId v) {
-    const NodeId compress = selection_of(graph_, cones_, forced_, uses_, v);
-    if (!compress.valid()) return false;
+  /// The value is made where the mask of the compress is passed, and what it is made of is asked there, but for
+  /// numbers. (All operands of a compress are needed.)
+  void send_along(ValueId v, NodeId compress) {
     out_.of[v].with = graph_.nodes[compress].results[0];
     std::vector<ValueId> todo = {v};
     while (!todo.empty()) {
@@ -108,7 +110,6 @@ class Decider {
         }
       }
     }
-    return true;
   }
 
   /// Of equal reasons the first one in the graph is kept, which is met last.
