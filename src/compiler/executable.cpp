@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
+#include <map>
 #include <optional>
 
 #include "compiler/compile.h"
@@ -161,10 +161,10 @@ class CallHost final : public runtime::Host {
     for (std::size_t i = 0; i < made.size(); ++i) {
       const auto wrong = runtime::wrong_host_result(spec, i, dtype_name(made[i].dtype()), made[i].dims());
       if (wrong) fail(*wrong);
-      kept_.push_back(std::move(made[i]));
-      results[i] = kept_.back().data();
-      result_dims = std::ranges::copy(kept_.back().dims(), result_dims).out;
+      results[i] = made[i].data();
+      result_dims = std::ranges::copy(made[i].dims(), result_dims).out;
     }
+    kept_[spec.function] = std::move(made);
   }
 
   [[noreturn]] void fail(const Error& error) {
@@ -175,8 +175,8 @@ class CallHost final : public runtime::Host {
   const ExecutableState& state_;
   const ArrayPlaces* const places_;  // null: results are new arrays
   std::vector<Array> results_;
-  std::vector<bool> is_made_;  // by result: is it one of `results_`?
-  std::deque<Array> kept_;
+  std::vector<bool> is_made_;               // by result: is it one of `results_`?
+  std::map<int, std::vector<Array>> kept_;  // by number, until the call comes again, as in the body of a loop
   std::optional<Error> failure_;
 };
 

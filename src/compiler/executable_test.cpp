@@ -204,21 +204,55 @@ const char kHostCall[] = R"(graph @main(%x: f64[n]) {
   return %y
 })";
 
+/// Doubles what it is given.
+Array doubled(const ArrayRef& x) {
+  Array out(DType::f64, x.dims);
+  for (int64_t i = 0; i < out.num_elements(); ++i) {
+    out.elements<double>()[i] = 2 * static_cast<const double*>(x.data)[i];
+  }
+  return out;
+}
+
 TEST_F(CppDoor, HostFunctions) {
   CompileOptions options;
   options.host_functions = {[](std::span<const ArrayRef> operands) -> std::vector<Array> {
     if (operands[0].dims[0] == 3) throw std::runtime_error("three is too many");
-    Array out(DType::f64, operands[0].dims);
-    for (int64_t i = 0; i < out.num_elements(); ++i) {
-      out.elements<double>()[i] = 2 * static_cast<const double*>(operands[0].data)[i];
-    }
-    return {out};
+    return {doubled(operands[0])};
   }};
   const Executable f = compile(parse(kHostCall), options);
   EXPECT_THAT(f({std::vector<double>{1, 2}})[0].elements<double>(), ElementsAre(-2, -4));
   EXPECT_EQ(error_of([&] { (void)f({std::vector<double>{1, 2, 3}}); }),
             "error[host-call-failed]: twice: three is too many\n  at     <text>:2:3");
   EXPECT_THAT(error_of([] { (void)compile(parse(kHostCall)); }), testing::StartsWith("error[unknown-name]"));
+}
+
+TEST_F(CppDoor, HostCallsInALoop) {
+  CompileOptions options;
+  options.host_functions = {
+      [](std::span<const ArrayRef> operands) -> std::vector<Array> { return {doubled(operands[0])}; }};
+  const Executable f = compile(parse(R"(graph @main(%x: f64[n]) {
+    %r = loop %i < 6 carry (%c = %x) {
+      %h = host_call "twice" (%c) : f64[n]
+      return %h
+    }
+    return %r
+  })"),
+                               options);
+  EXPECT_THAT(f({std::vector<double>{1, 2}})[0].elements<double>(), ElementsAre(64, 128));
+}
+
+TEST_F(CppDoor, EachHostCallHasANumberOfItsOwn) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  const ValueId x = b.param("x", {DType::f64, {n}});
+  const ValueId once = b.host_call("once", 0, {x}, {{DType::f64, {n}}})[0];
+  b.output(b.host_call("again", 0, {once}, {{DType::f64, {n}}})[0]);
+  CompileOptions options;
+  options.host_functions = {
+      [](std::span<const ArrayRef> operands) -> std::vector<Array> { return {doubled(operands[0])}; }};
+  EXPECT_EQ(error_of([&] { (void)compile(std::move(b).finish(), options); }),
+            "error[unsupported]: the host calls \"once\" and \"again\" both have the number 0\n"
+            "  help: each call has a number of its own; the same function may stand under several");
 }
 
 TEST_F(CppDoor, HostFunctionsThatReturnSomethingElse) {

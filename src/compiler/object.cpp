@@ -1,10 +1,12 @@
 #include "compiler/object.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/layout_cache.h"
 #include "memory/commit.h"
 #include "memory/upper_bound.h"
+#include "support/error.h"
 
 namespace inlay {
 
@@ -74,6 +76,25 @@ runtime::HostCallSpec spec_of(const KernelProgram& program, const kernel::HostCa
   return spec;
 }
 
+/// By number, by which a host also keeps what a call returned until the same call comes again.
+std::vector<runtime::HostCallSpec> host_calls_of(const KernelProgram& program) {
+  std::vector<runtime::HostCallSpec> out;
+  std::set<int> numbers;
+  for (const kernel::Step& step : program.steps) {
+    const auto* call = std::get_if<kernel::HostCall>(&step);
+    if (!call) continue;
+    const auto index = static_cast<std::size_t>(call->function);
+    if (!numbers.insert(call->function).second) {
+      throw Error(ErrorCode::unsupported, program.sites[call->site].location,
+                  str("the host calls \"", out[index].name, "\" and \"", call->name, "\" both have the number ", index))
+          .help("each call has a number of its own; the same function may stand under several");
+    }
+    if (out.size() <= index) out.resize(index + 1);
+    out[index] = spec_of(program, *call);
+  }
+  return out;
+}
+
 }  // namespace
 
 SizeExpr to_size_expr(const Dim& dim) {
@@ -110,13 +131,7 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
   for (const kernel::Site& site : program.sites) {
     object.sites.push_back({site.code, site.message, site.notes, site.location});
   }
-  for (const kernel::Step& step : program.steps) {
-    const auto* call = std::get_if<kernel::HostCall>(&step);
-    if (!call) continue;
-    const std::size_t index = static_cast<std::size_t>(call->function);
-    if (object.host_calls.size() <= index) object.host_calls.resize(index + 1);
-    object.host_calls[index] = spec_of(program, *call);
-  }
+  object.host_calls = host_calls_of(program);
   object.arena.is_static = plan.is_static;
   object.arena.num_storages = static_cast<int>(plan.sharing.storages.size());
   object.arena.segment_bytes.assign(std::max<std::size_t>(plan.sharing.segment_starts.size(), 1), 0);

@@ -73,7 +73,8 @@ class GraphBuilder : public GraphDraft {
   /// statically, as in NumPy's linalg.
   std::vector<ValueId> library(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options = 0);
 
-  /// Result types may have new symbols (from `symbol`) as whole dims: the call's result binds them.
+  /// `function`: a number that no other call has. Result types may have new symbols (from `symbol`) as whole dims: the
+  /// call's result binds them.
   std::vector<ValueId> host_call(std::string name, int function, std::vector<ValueId> operands,
                                  std::vector<TensorType> results);
   /// `numbers`, up to four 0-d i64, stand in the message where it says {0}, {1}, ...; a message without them is the
