@@ -7,6 +7,7 @@
 
 #include "ir/dim_sums.h"
 #include "support/error.h"
+#include "support/exact.h"
 
 namespace inlay {
 namespace {
@@ -15,26 +16,22 @@ namespace {
   throw Error(ErrorCode::size_overflow, {}, str("a size does not fit in 64 bits: ", a, sign, b));
 }
 
-/// 2^63 is no number of 64 bits, and its quotient ends a process on many CPUs.
-bool quotient_overflows(int64_t a, int64_t b) { return a == std::numeric_limits<int64_t>::min() && b == -1; }
-
-int64_t floor_div_value(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  if (quotient_overflows(a, b)) too_large(a, " / ", b);
-  const int64_t quotient = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
-}
-
 int64_t checked_add(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) too_large(a, " + ", b);
-  return sum;
+  const std::optional<int64_t> sum = exact::add(a, b);
+  if (!sum) too_large(a, " + ", b);
+  return *sum;
 }
 
 int64_t checked_multiply(int64_t a, int64_t b) {
-  int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) too_large(a, " * ", b);
-  return result;
+  const std::optional<int64_t> product = exact::multiply(a, b);
+  if (!product) too_large(a, " * ", b);
+  return *product;
+}
+
+int64_t checked_floor_div(int64_t a, int64_t b) {
+  const std::optional<int64_t> quotient = exact::floor_div(a, b);
+  if (!quotient) too_large(a, " / ", b);
+  return *quotient;
 }
 
 template <class T>
@@ -214,9 +211,9 @@ Dim operator*(const Dim& a, const Dim& b) {
 }
 
 Dim floor_div(const Dim& a, const Dim& b) {
-  if (a.is_constant() && b.is_constant()) return floor_div_value(a.constant_, b.constant_);
+  if (a.is_constant() && b.is_constant()) return checked_floor_div(a.constant_, b.constant_);
   if (b.is(1)) return a;
-  if (b.is(0)) return 0;  // as in floor_div_value: a symbol may turn out to be 0
+  if (b.is(0)) return 0;  // as in exact::floor_div: a symbol may turn out to be 0
   if (b.is_constant() && b.constant_ > 0) {
     // floordiv(b*q + r, b) = q + floordiv(r, b), where every number of r is in [0, b): one form of 4*k + floordiv(k, 2)
     // and floordiv(9*k, 2). By a large b a negative number stays: -n must not become a large number times n.
@@ -228,14 +225,14 @@ Dim floor_div(const Dim& a, const Dim& b) {
     const auto rest_of_coefficient = [&](int64_t number) {
       return b.constant_ < kLarge ? rest_of(number) : number % b.constant_;
     };
-    Dim::Sum sum(floor_div_value(a.constant_, b.constant_), a.builder());
+    Dim::Sum sum(checked_floor_div(a.constant_, b.constant_), a.builder());
     Dim::Sum rest(rest_of(a.constant_), a.builder());
     bool any = a.constant_ != rest_of(a.constant_);
     for (const Dim::Term& term : a.terms()) {
       const int64_t left = rest_of_coefficient(term.coefficient);
       any |= term.coefficient != left;
       // The difference may overflow; the quotients do not.
-      const int64_t whole = floor_div_value(term.coefficient, b.constant_) + (left < 0);
+      const int64_t whole = checked_floor_div(term.coefficient, b.constant_) + (left < 0);
       sum.add({whole, term.factors});
       rest.add({left, term.factors});
     }
@@ -327,23 +324,13 @@ namespace {
 
 struct Exact {
   using Number = int64_t;
-  static void require_fits(bool overflows) {
-    if (overflows) throw Error(ErrorCode::size_overflow, {}, "a size does not fit in 64 bits");
+  static int64_t require(std::optional<int64_t> number) {
+    if (!number) throw Error(ErrorCode::size_overflow, {}, "a size does not fit in 64 bits");
+    return *number;
   }
-  static int64_t add(int64_t a, int64_t b) {
-    int64_t out = 0;
-    require_fits(__builtin_add_overflow(a, b, &out));
-    return out;
-  }
-  static int64_t multiply(int64_t a, int64_t b) {
-    int64_t out = 0;
-    require_fits(__builtin_mul_overflow(a, b, &out));
-    return out;
-  }
-  static int64_t floor_div(int64_t a, int64_t b) {
-    require_fits(quotient_overflows(a, b));
-    return floor_div_value(a, b);
-  }
+  static int64_t add(int64_t a, int64_t b) { return require(exact::add(a, b)); }
+  static int64_t multiply(int64_t a, int64_t b) { return require(exact::multiply(a, b)); }
+  static int64_t floor_div(int64_t a, int64_t b) { return require(exact::floor_div(a, b)); }
 };
 
 struct Estimate {

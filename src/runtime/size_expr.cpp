@@ -2,39 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <string>
+#include <optional>
 
 #include "support/error.h"
+#include "support/exact.h"
 
 namespace inlay::runtime {
 namespace {
 
 constexpr std::size_t kInlineDepth = 16;
 
-int64_t floor_div_value(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t quotient = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
-}
-
-int64_t apply(SizeItem::Kind kind, int64_t a, int64_t b) {
-  int64_t out = 0;
-  bool overflow = false;
+std::optional<int64_t> apply(SizeItem::Kind kind, int64_t a, int64_t b) {
   switch (kind) {
     case SizeItem::Kind::constant:
     case SizeItem::Kind::symbol: break;
-    case SizeItem::Kind::add: overflow = __builtin_add_overflow(a, b, &out); break;
-    case SizeItem::Kind::multiply: overflow = __builtin_mul_overflow(a, b, &out); break;
-    case SizeItem::Kind::floor_div:
-      overflow = a == std::numeric_limits<int64_t>::min() && b == -1;
-      if (!overflow) out = floor_div_value(a, b);
-      break;
-    case SizeItem::Kind::min: out = std::min(a, b); break;
-    case SizeItem::Kind::max: out = std::max(a, b); break;
+    case SizeItem::Kind::add: return exact::add(a, b);
+    case SizeItem::Kind::multiply: return exact::multiply(a, b);
+    case SizeItem::Kind::floor_div: return exact::floor_div(a, b);
+    case SizeItem::Kind::min: return std::min(a, b);
+    case SizeItem::Kind::max: return std::max(a, b);
   }
-  if (overflow) throw Error(ErrorCode::size_overflow, {}, "a size does not fit in 64 bits");
-  return out;
+  return 0;
 }
 
 int64_t evaluate_on(std::span<const SizeItem> items, std::span<const int64_t> symbols, std::span<int64_t> stack) {
@@ -49,7 +37,9 @@ int64_t evaluate_on(std::span<const SizeItem> items, std::span<const int64_t> sy
     } else {
       INLAY_CHECK(depth >= 2, "a size expression pops what it did not push");
       --depth;
-      stack[depth - 1] = apply(item.kind, stack[depth - 1], stack[depth]);
+      const std::optional<int64_t> number = apply(item.kind, stack[depth - 1], stack[depth]);
+      if (!number) throw Error(ErrorCode::size_overflow, {}, "a size does not fit in 64 bits");
+      stack[depth - 1] = *number;
     }
   }
   INLAY_CHECK(depth == 1, "a size expression leaves ", depth, " numbers");
