@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "compiler/backends.h"
@@ -104,6 +105,14 @@ TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
     EXPECT_EQ(shown_in("apart", name, mode).apart.contains(name), occurs) << name;
     EXPECT_TRUE(has_paragraph(name)) << name;
   }
+}
+
+/// A fold that is complete only at the end keeps loops apart by nature; a limit or an estimate may not hide behind it.
+TEST(Apart, ALimitAndAnEstimateAreNamedAsWhatDecides) {
+  const auto reasons = [](const char* program) { return shown_in("fusion", program, fuse::Mode::full).apart; };
+  EXPECT_THAT(reasons("many_rows"), testing::ElementsAre("many-loops"));
+  EXPECT_THAT(reasons("softmaxes_of_two_axes"), testing::ElementsAre("moves-more"));
+  EXPECT_THAT(reasons("transposed_rows"), testing::ElementsAre("whole-fold"));
 }
 
 TEST(Stored, HelpIsSaidWhereItHelps) {

@@ -209,7 +209,7 @@ class Explainer {
     }
     const Kernel &first = *kernel_at(program_, pair.first), &second = *kernel_at(program_, pair.second);
     const Refusal refusal = pair.waits ? ask_rules(first, scalars, second) : Refusal();
-    if (refusal.why == ApartFor::pass_off) {
+    if (refusal.why == ApartFor::pass_off || refusal.why == ApartFor::moves_more) {
       if (!between) return because(ApartFor::between, "one of too many steps to look through");
       if (const StepId step = parted_by(pair); step.valid()) return because(ApartFor::parted, step_name(step));
     }
@@ -234,6 +234,9 @@ class Explainer {
     for (const transform::JoinRule& rule : rules_) {
       WhyNot why;
       if (would_join(program_, rule, first, between, second, why))
+        return {.why = ApartFor::pass_off, .pass = rule.pass};
+      // An estimate that nobody has made where no rows were shared.
+      if (mode_ != fuse::Mode::full && why.refusal() && why.refusal()->why == ApartFor::moves_more)
         return {.why = ApartFor::pass_off, .pass = rule.pass};
       if (!out || (why.refusal() && why.refusal()->why == ApartFor::many_loops)) out = why.refusal();
     }

@@ -188,8 +188,11 @@ class Neighbours {
              a.buffer});
   }
 
-  static bool in_own_row(const Statement& a, const Statement& b, std::size_t count) {
+  /// (A kernel that is finished has locals, which every point of the shared axes has for itself, whatever their maps
+  /// say.)
+  bool in_own_row(const Statement& a, const Statement& b, std::size_t count) const {
     if (a.buffer != b.buffer) return false;
+    if (first_.is_local(a.buffer) || second_.is_local(a.buffer)) return true;
     for (std::size_t axis = 0; axis < count; ++axis) {
       if (!told_apart_by(a.map, b.map, static_cast<int>(axis))) return false;
     }
@@ -330,6 +333,26 @@ bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps,
   return true;
 }
 
+/// The loops as they were before they shared rows; none of tiles, whose loops are cut.
+std::optional<Kernel> without_rows(Kernel kernel) {
+  if (kernel.is_tiled()) return std::nullopt;
+  for (Stage& stage : kernel.stages) stage.axes.insert(stage.axes.begin(), kernel.outer.begin(), kernel.outer.end());
+  kernel.outer.clear();
+  for (kernel::KernelOutput& output : kernel.outputs) output.is_local = false;
+  return kernel;
+}
+
+/// Could two kernels share columns, if neither shared rows already? Those come first; and where an axis may be turned
+/// to the front for them, choose_turns has compared what moves less.
+bool rows_instead_of_columns(const KernelProgram& program, const kernel::BackendCaps& caps, const Kernel& first,
+                             const Kernel& second) {
+  std::optional<Kernel> left = without_rows(first), right = without_rows(second);
+  if (!left || !right) return false;
+  const auto is_turnable = [](const Stage& stage) { return stage.axes.size() > 2 && may_permute_axes(stage); };
+  if (std::ranges::none_of(left->stages, is_turnable) && std::ranges::none_of(right->stages, is_turnable)) return false;
+  return join_columns(program, caps, *left, *right, nullptr);
+}
+
 /// (While steps are joined, the program has none.)
 std::vector<SizeCheck> size_checks(const KernelProgram& program) {
   std::vector<SizeCheck> out;
@@ -389,7 +412,12 @@ JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCap
             const MayTurn may_turn = may_turn_for(turns, second);
             if (join_rows(program, caps, checks, may_turn, first, second, why ? &rows : nullptr)) return true;
             if (join_columns(program, caps, first, second, why ? &columns : nullptr)) return true;
-            if (why) why->say_either(rows, columns);
+            if (!why) return false;
+            if (rows_instead_of_columns(program, caps, first, second)) {
+              why->say({ApartFor::moves_more});
+            } else {
+              why->say_either(rows, columns);
+            }
             return false;
           }};
 }

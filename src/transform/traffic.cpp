@@ -40,7 +40,8 @@ int64_t any_size(const KernelProgram& program) {
   return std::llround(std::pow(kPoints, 1.0 / static_cast<double>(axes)));
 }
 
-/// Temporaries that a loop reads where it writes something else of their size: they can lie in the bytes of that.
+/// Temporaries that a loop reads where it writes something else of their size: they can lie in the bytes of that. Which
+/// do is decided by `memory`, of the kernels that become of the program: here they are versions of which one is taken.
 IdMap<BufferId, bool> find_in_place(const KernelProgram& program) {
   IdMap<BufferId, bool> out(program.buffers.size(), false);
   const auto lies_in = [&](const Statement& read, const Statement& write) {
@@ -124,42 +125,67 @@ class Estimate {
     return out;
   }
 
-  void add(const Kernel& kernel, const std::vector<Loop>& loops, const Statement& s, Traffic& out) {
+  /// What a statement reads or writes, in bytes; and in elements the steps at which it goes.
+  struct Touched {
+    double element = 0;
+    double bytes = element;           // of all of its points, as often as they come from memory
+    double footprint = element;       // at different places
+    double of_outer_point = element;  // ... in one pass of the outer loops
+    double along_vectors = -1;        // the step of the innermost loop of more than one point; -1: there is none
+    double nearest = 0;               // the shortest step of a loop
+    double lines_inside = 1;          // places between two points of that loop
+
+    bool uses_up_lines() const { return nearest * element < kLineBytes && lines_inside * kLineBytes <= kCacheBytes; }
+  };
+
+  Touched touched_by(const std::vector<Loop>& loops, const Statement& s) const {
     const Buffer& buffer = program_.buffers[s.buffer];
-    const BufferId root = root_of(program_, s.buffer);
     const kernel::LinearMap map = linearize(s.map, buffer.dims);
-    const auto element = static_cast<double>(size_bytes(buffer.dtype));
-    double bytes = element, footprint = element, of_outer_point = element;
-    double along_vectors = -1;
-    double nearest = 0, lines_inside = 1;  // the shortest step of a loop, and what is touched between two of its points
+    Touched out{.element = static_cast<double>(size_bytes(buffer.dtype))};
     for (const Loop& loop : loops | std::views::reverse) {
       const double step = std::abs(estimate(map.stride_of(loop.axis)));
       if (loop.count == 1) continue;
-      if (along_vectors < 0) along_vectors = step;
+      if (out.along_vectors < 0) out.along_vectors = step;
       if (step == 0 && map.indices.empty()) {
-        if (footprint > kCacheBytes) bytes *= loop.count;  // it comes from memory each time
+        if (out.footprint > kCacheBytes) out.bytes *= loop.count;  // it comes from memory each time
         continue;
       }
-      if (nearest == 0 || step < nearest) {
-        nearest = step;
-        lines_inside = footprint / element;
+      if (out.nearest == 0 || step < out.nearest) {
+        out.nearest = step;
+        out.lines_inside = out.footprint / out.element;
       }
-      bytes *= loop.count;
-      footprint *= loop.count;
-      if (!loop.is_outer) of_outer_point *= loop.count;
+      out.bytes *= loop.count;
+      out.footprint *= loop.count;
+      if (!loop.is_outer) out.of_outer_point *= loop.count;
     }
-    const bool is_temporary = buffer.role == Role::temporary;
-    const bool is_local = is_temporary && num_users_[root] == 1 && !kernel.outer.empty();
-    const int last = std::exchange(seen_in_[root], kernel_);
-    const bool is_first = last != kernel_;
-    if (last == 0 && is_local) out.held += of_outer_point;
-    if (last == 0 && is_temporary && !is_local && !is_in_place_[s.buffer]) out.held += footprint;
-    const bool stays = !kernel.outer.empty() && of_outer_point <= kCacheBytes;
-    if (stays && (is_local || !is_first)) return;
-    const bool uses_up_lines = nearest * element < kLineBytes && lines_inside * kLineBytes <= kCacheBytes;
-    const double across = along_vectors <= 1 ? 1 : s.is_write() ? kScattered : kGathered;
-    const double again = s.is_write() ? kScatteredAgain : kGatheredAgain;
-    out.moved += bytes * (uses_up_lines ? across * std::max(nearest, 1.0) : again);
+    return out;
+  }
+
+  bool is_temporary(const Statement& s) const { return program_.buffers[s.buffer].role == Role::temporary; }
+
+  bool is_local(const Kernel& kernel, const Statement& s) const {
+    return is_temporary(s) && num_users_[root_of(program_, s.buffer)] == 1 && !kernel.outer.empty();
+  }
+
+  /// Of a temporary that is touched for the first time, the bytes that it has.
+  double held(const Kernel& kernel, const Statement& s, const Touched& touched) const {
+    if (is_local(kernel, s)) return touched.of_outer_point;
+    return is_temporary(s) && !is_in_place_[s.buffer] ? touched.footprint : 0;
+  }
+
+  static double moved(const Statement& s, const Touched& touched) {
+    if (!touched.uses_up_lines()) return touched.bytes * (s.is_write() ? kScatteredAgain : kGatheredAgain);
+    const double across = touched.along_vectors <= 1 ? 1 : s.is_write() ? kScattered : kGathered;
+    return touched.bytes * across * std::max(touched.nearest, 1.0);
+  }
+
+  void add(const Kernel& kernel, const std::vector<Loop>& loops, const Statement& s, Traffic& out) {
+    const Touched touched = touched_by(loops, s);
+    const int last = std::exchange(seen_in_[root_of(program_, s.buffer)], kernel_);
+    if (last == 0) out.held += held(kernel, s, touched);
+    const bool stays = !kernel.outer.empty() && touched.of_outer_point <= kCacheBytes;
+    if (stays && (is_local(kernel, s) || last == kernel_)) return;
+    out.moved += moved(s, touched);
   }
 
   const KernelProgram& program_;
