@@ -311,9 +311,6 @@ class Program:
 
     def plan(self, sizes: object | None = None) -> object: ...
 
-    def buffers(self, sizes: object | None = None) -> object:
-        """The values in its working memory, with their places and lives."""
-
     def memory_page(self, title: str, sizes: object | None = None) -> str:
         """The memory over time as a page of HTML."""
 

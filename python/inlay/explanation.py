@@ -188,7 +188,7 @@ def explain(fn, *, sizes=None, verbose=False):
     """
     made = made_of(fn)
     data = made.program.explain()
-    plan = plan_of(made.program, sizes)
+    plan, buffers = plan_of(made.program, sizes)
     return Explanation(
         steps=_steps(data["steps"], made.program.step_times()),
         kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
@@ -208,7 +208,7 @@ def explain(fn, *, sizes=None, verbose=False):
         memory_map=data["memory_map"],
         target=data["target"],
         plan=plan,
-        buffers=_buffers(made.program, plan, sizes),
+        buffers=None if buffers is None else [Buffer(**d) for d in buffers],
         verbose=verbose,
         cache=made.cache,
     )
@@ -220,12 +220,6 @@ def _steps(steps, times):
         Step(**{k: v for k, v in d.items() if k != "step"}, **measured.get(d["step"], {}), number=d["step"])
         for d in steps
     ]
-
-
-def _buffers(program, plan, sizes):
-    if plan is None:
-        return None
-    return [Buffer(**d) for d in program.buffers(sizes)] if plan.peak > 0 else []
 
 
 def _lines(e):

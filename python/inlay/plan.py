@@ -114,13 +114,15 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
 
 
 def plan_of(program, sizes=None):
-    """The plan of an `_inlay.Program`, or None where it depends on sizes that are not given."""
+    """The plan of an `_inlay.Program`, and the values in its working memory as dicts. Both are None where they depend
+    on sizes that are not given."""
     data = program.plan(sizes)
     if data is None:
-        return None
+        return None, None
+    buffers = data.pop("buffers")
     names = ("name", "size", "alignment", "lower", "upper", "offset", "reason")
     storages = [Storage(**dict(zip(names, row, strict=True))) for row in data.pop("storages")]
-    return _plan(storages, **data)
+    return _plan(storages, **data), buffers
 
 
 def planner_of(planner):

@@ -281,10 +281,6 @@ void bind_compile(nb::module_& m) {
           "plan", [](const Compiled& c, nb::object sizes) { return plan_of(c.program(), c.program().planning, sizes); },
           "sizes"_a = nb::none())
       .def(
-          "buffers",
-          [](const Compiled& c, nb::object sizes) { return buffers_of(c.program(), c.program().planning, sizes); },
-          "sizes"_a = nb::none(), "The values in its working memory, with their places and lives.")
-      .def(
           "memory_page",
           [](const Compiled& c, const std::string& title, nb::object sizes) {
             return memory_page(c.program(), c.program().planning, title, sizes);

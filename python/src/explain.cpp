@@ -6,6 +6,7 @@
 #include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
+#include "kernel/kernel_texts.h"
 #include "kernel/summary.h"
 #include "kernel/text.h"
 
@@ -21,14 +22,14 @@ nb::object size_or_text(const Dim& dim, const KernelProgram& program) {
   return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim.to_text(program.symbol_names()));
 }
 
-nb::dict kernel_dict(const KernelProgram& program, const Kernel& kernel) {
+nb::dict kernel_dict(const KernelProgram& program, const Kernel& kernel, const kernel::Names& names,
+                     const std::string& text) {
   const kernel::KernelCounts counts = kernel::count(program, kernel);
-  const kernel::Names names(program);
   nb::dict d;
   nb::list outputs;
   for (const kernel::KernelOutput& output : kernel.outputs) outputs.append(names.buffers[output.buffer]);
   d["name"] = kernel.name;
-  d["text"] = kernel::print_kernel(program, kernel);
+  d["text"] = text;
   d["stages"] = counts.stages;
   d["loads"] = counts.loads;
   d["stores"] = counts.stores;
@@ -60,10 +61,11 @@ const kernel::Copy* copy_at(const KernelProgram& program, kernel::StepId id) {
 void add_steps(const KernelProgram& program, const BoundProgram& bound, nb::dict& d) {
   nb::list kernels, library_calls, host_calls, host_functions, draws, copies;
   const kernel::Names names(program);
+  const IdMap<kernel::StepId, std::string> texts = kernel::print_kernels(program);
   for (kernel::StepId id : ids<kernel::StepId>(program.steps.size())) {
     const kernel::Step& step = program.steps[id.index];
     if (const auto* k = std::get_if<Kernel>(&step)) {
-      if (!k->is_scalar()) kernels.append(kernel_dict(program, *k));
+      if (!k->is_scalar()) kernels.append(kernel_dict(program, *k, names, texts[id]));
     } else if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
       const auto list = [&](const std::vector<kernel::CallArray>& arrays) {
         return join(arrays, ", ", [&](const kernel::CallArray& array) { return names.buffers[array.buffer]; });

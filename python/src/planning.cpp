@@ -214,58 +214,24 @@ memory::PlannerOptions planning(const std::string& planner, nb::handle custom, n
   return out;
 }
 
-nb::object plan_of(const EmittedProgram& program, const memory::PlannerOptions& options, nb::object sizes) {
-  if (!program.plan.is_static && sizes.is_none()) return nb::none();
-  const Planned plan = plan_for(program, options, sizes_of(sizes));
-  int64_t peak = 0, lower_bound = 0;
-  std::vector<int64_t> base_bytes;  // the blocks of segments stand one above the other
-  for (const memory::Layout& layout : plan.layouts) {
-    base_bytes.push_back(peak);
-    peak = memory::add_bytes(peak, layout.arena_bytes);
-    lower_bound = memory::add_bytes(lower_bound, layout.lower_bound_bytes);
-  }
-  nb::dict out = layout_dict(peak, lower_bound, plan.seconds);
-  out["planner"] = options.custom ? std::string("custom") : std::string(memory::planner_name(options.planner));
-  nb::list storages;
-  const auto reasons = storage_reasons(program);
-  for (memory::StorageId s : ids<memory::StorageId>(plan.storages.size())) {
-    const memory::Storage& storage = plan.storages[s.index];
-    if (!memory::is_placed(storage)) continue;
-    const auto segment = static_cast<std::size_t>(program.plan.sharing.storages[s].segment);
-    storages.append(nb::make_tuple(storage.name, storage.size_bytes, storage.alignment_bytes, storage.live.begin,
-                                   storage.live.end, base_bytes[segment] + plan.layouts[segment].offset_bytes[s.index],
-                                   reasons[s]));
-  }
-  out["storages"] = storages;
-  return out;
-}
-
 namespace {
 
-explain::Page page_of(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
-                      nb::object sizes) {
+/// What is in working memory over time, by layouts for these sizes.
+explain::Page page_of(const EmittedProgram& program, std::vector<memory::Layout> layouts, const std::string& title,
+                      const memory::Sizes& sizes) {
   const explain::PageWords words = page_words(program, title);
-  const memory::Sizes given = sizes_of(sizes);
   memory::MemoryPlan plan = program.plan;
-  plan.layouts = plan_for(program, options, given).layouts;
+  plan.layouts = std::move(layouts);
   // One layout for all sizes is shown with the most that each may be.
   if (plan.is_static) return explain::memory_page(program.kernels, plan, words);
   plan.is_static = true;
-  const IdMap<SymbolId, int64_t> symbols = memory::sizes_by_symbol(program.kernels, given);
+  const IdMap<SymbolId, int64_t> symbols = memory::sizes_by_symbol(program.kernels, sizes);
   return explain::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end()));
 }
 
-}  // namespace
-
-std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
-                        nb::object sizes) {
-  return explain::page_html(page_of(program, options, title, sizes));
-}
-
-nb::object buffers_of(const EmittedProgram& program, const memory::PlannerOptions& options, nb::object sizes) {
-  if (!program.plan.is_static && sizes.is_none()) return nb::none();
+nb::list buffers_of(const explain::Page& page) {
   nb::list out;
-  for (const explain::PageBuffer& buffer : page_of(program, options, "", sizes).buffers) {
+  for (const explain::PageBuffer& buffer : page.buffers) {
     nb::dict d;
     d["name"] = buffer.name;
     d["type"] = buffer.type;
@@ -279,6 +245,47 @@ nb::object buffers_of(const EmittedProgram& program, const memory::PlannerOption
     out.append(d);
   }
   return out;
+}
+
+/// `base_bytes`: by segment, where its block begins.
+nb::list storages_of(const EmittedProgram& program, const Planned& plan, const std::vector<int64_t>& base_bytes) {
+  nb::list out;
+  const auto reasons = storage_reasons(program);
+  for (memory::StorageId s : ids<memory::StorageId>(plan.storages.size())) {
+    const memory::Storage& storage = plan.storages[s.index];
+    if (!memory::is_placed(storage)) continue;
+    const auto segment = static_cast<std::size_t>(program.plan.sharing.storages[s].segment);
+    out.append(nb::make_tuple(storage.name, storage.size_bytes, storage.alignment_bytes, storage.live.begin,
+                              storage.live.end, base_bytes[segment] + plan.layouts[segment].offset_bytes[s.index],
+                              reasons[s]));
+  }
+  return out;
+}
+
+}  // namespace
+
+nb::object plan_of(const EmittedProgram& program, const memory::PlannerOptions& options, nb::object sizes) {
+  if (!program.plan.is_static && sizes.is_none()) return nb::none();
+  const memory::Sizes given = sizes_of(sizes);
+  const Planned plan = plan_for(program, options, given);
+  int64_t peak = 0, lower_bound = 0;
+  std::vector<int64_t> base_bytes;  // the blocks of segments stand one above the other
+  for (const memory::Layout& layout : plan.layouts) {
+    base_bytes.push_back(peak);
+    peak = memory::add_bytes(peak, layout.arena_bytes);
+    lower_bound = memory::add_bytes(lower_bound, layout.lower_bound_bytes);
+  }
+  nb::dict out = layout_dict(peak, lower_bound, plan.seconds);
+  out["planner"] = options.custom ? std::string("custom") : std::string(memory::planner_name(options.planner));
+  out["storages"] = storages_of(program, plan, base_bytes);
+  out["buffers"] = peak > 0 ? buffers_of(page_of(program, plan.layouts, "", given)) : nb::list();
+  return out;
+}
+
+std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
+                        nb::object sizes) {
+  const memory::Sizes given = sizes_of(sizes);
+  return explain::page_html(page_of(program, plan_for(program, options, given).layouts, title, given));
 }
 
 /// Of (entry, lower, upper): by row when it is needed, on the one line of time on which entry points follow each other.

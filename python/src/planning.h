@@ -13,19 +13,15 @@ namespace inlay::python {
 /// caller.
 memory::PlannerOptions planning(const std::string& planner, nanobind::handle custom, nanobind::dict upper_bounds);
 
-/// The layout of the program's memory as a dict: peak, lower_bound, placements, seconds, storages. None where it
-/// depends on sizes and `sizes`, a dict by name, is None.
+/// The layout of the program's memory as a dict: peak, lower_bound, planner, seconds, storages; and buffers, what its
+/// picture is made of: the values in working memory, each as a dict: name, type, bytes, offset, begin, end, storage,
+/// made_by, reason. None where it depends on sizes and `sizes`, a dict by name, is None.
 nanobind::object plan_of(const EmittedProgram& program, const memory::PlannerOptions& options, nanobind::object sizes);
 
 /// The picture of the program's memory over time, as a page of HTML. `sizes`: a dict by name, or None; where the memory
 /// depends on sizes that it lacks, Error.
 std::string memory_page(const EmittedProgram& program, const memory::PlannerOptions& options, const std::string& title,
                         nanobind::object sizes);
-
-/// What the picture is made of: the values in working memory, each as a dict: name, type, bytes, offset, begin, end,
-/// storage, made_by, reason. None where `plan_of` is.
-nanobind::object buffers_of(const EmittedProgram& program, const memory::PlannerOptions& options,
-                            nanobind::object sizes);
 
 void bind_planning(nanobind::module_& m);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "kernel/formula.h"
 #include "kernel/steps.h"
@@ -52,10 +53,9 @@ class Map {
 
   std::string text() const {
     std::vector<Row> rows = {{"step", "value", "type", "storage", "at", "bytes", "lives", ""}};
+    const IdMap<StepId, std::vector<BufferId>> born = born_at();
     for (StepId step : ids<StepId>(program_.steps.size())) {
-      for (BufferId b : ids<BufferId>(program_.buffers.size())) {
-        if (is_born(b, step)) rows.push_back(row(b, step));
-      }
+      for (BufferId b : born[step]) rows.push_back(row(b, step));
     }
     std::string out = head();
     if (rows.size() > 1) out += table(rows);
@@ -75,13 +75,10 @@ class Map {
       throw Error(ErrorCode::unsupported, {}, "the memory of this program depends on sizes that are symbols")
           .help("give its parameters static sizes, or the symbols upper bounds, to see a picture");
     }
-    Page out{.title = words.title,
-             .arena_bytes = plan_.arena_bytes(),
-             .lower_bound_bytes = plan_.lower_bound_bytes(),
-             .steps = page_steps(words)};
+    Page out{.title = words.title, .arena_bytes = plan_.arena_bytes(), .lower_bound_bytes = plan_.lower_bound_bytes()};
     std::vector<int64_t> base_bytes = {0};
     for (const Layout& layout : plan_.layouts) base_bytes.push_back(base_bytes.back() + layout.arena_bytes);
-    const std::vector<kernel::StepSummary> summaries = kernel::summaries(program_, words.parts);
+    std::vector<kernel::StepSummary> summaries = kernel::summaries(program_, words.parts);
     for (BufferId b : ids<BufferId>(program_.buffers.size())) {
       const Placement& placement = sharing_.placements[b];
       if (!is_in_arena(b)) continue;
@@ -106,6 +103,7 @@ class Map {
                              .end = liveness_.lives[b].end});
       if (out.buffers.back().bytes == 0) out.buffers.pop_back();
     }
+    out.steps = page_steps(words, std::move(summaries));
     out.rows = page_rows(words, symbols);
     return out;
   }
@@ -161,13 +159,13 @@ class Map {
   }
 
   /// A step is a column where it moves bytes; single numbers live in registers.
-  std::vector<PageStep> page_steps(const PageWords& words) const {
+  std::vector<PageStep> page_steps(const PageWords& words, std::vector<kernel::StepSummary> summaries) const {
     std::vector<bool> makes_memory(program_.steps.size(), false);
     for (BufferId b : ids<BufferId>(program_.buffers.size())) {
       if (is_in_arena(b)) makes_memory[liveness_.uses[b].writes.front().index] = true;
     }
     std::vector<PageStep> out;
-    for (kernel::StepSummary& step : kernel::summaries(program_, words.parts)) {
+    for (kernel::StepSummary& step : summaries) {
       const std::size_t s = out.size();
       const bool is_shown = !step.kind.empty() && (step.kind != "numbers" || makes_memory[s]);
       const std::string what = step.kind == "copy" || step.name.empty() ? step.kind : step.name;
@@ -204,9 +202,14 @@ class Map {
     return out;
   }
 
-  bool is_born(BufferId b, StepId step) const {
-    const std::vector<StepId>& writes = liveness_.uses[b].writes;
-    return sharing_.placements[b].storage.valid() && !writes.empty() && writes.front() == step;
+  /// By step, what it is the first to write.
+  IdMap<StepId, std::vector<BufferId>> born_at() const {
+    IdMap<StepId, std::vector<BufferId>> out(program_.steps.size());
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      const std::vector<StepId>& writes = liveness_.uses[b].writes;
+      if (sharing_.placements[b].storage.valid() && !writes.empty()) out[writes.front()].push_back(b);
+    }
+    return out;
   }
 
   std::string head() const {

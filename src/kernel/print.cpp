@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernel/kernel_texts.h"
 #include "kernel/text.h"
 
 namespace inlay::kernel {
@@ -413,6 +414,16 @@ std::string print(const KernelProgram& program) { return Printer(program).progra
 std::string print_kernel(const KernelProgram& program, const Kernel& kernel) {
   const NameText names(program);
   return KernelPrinter(names).kernel(kernel, "");
+}
+
+IdMap<StepId, std::string> print_kernels(const KernelProgram& program) {
+  const NameText names(program);
+  IdMap<StepId, std::string> out(program.steps.size());
+  for (StepId step : ids<StepId>(program.steps.size())) {
+    const auto* kernel = std::get_if<Kernel>(&program.steps[step.index]);
+    if (kernel) out[step] = KernelPrinter(names).kernel(*kernel, "");
+  }
+  return out;
 }
 
 std::string print_statement(const KernelProgram& program, const Kernel& kernel, const Stage& stage,

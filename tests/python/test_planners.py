@@ -397,6 +397,21 @@ def test_buffers_in_pools():
         inlay.plan([inlay.Storage("a", 8, 0, 4, pool="r")], capacity={"p": 8})
 
 
+def test_an_explanation_plans_once():
+    calls = []
+
+    def planner(storages):
+        calls.append(len(storages))
+        ends = np.cumsum([-(-s.size // s.alignment) * s.alignment for s in storages])
+        return [int(end) for end in [0, *ends[:-1]]]
+
+    text = "graph @main(%x: f64[n]) {\n %s = sort %x\n %t = sort %s\n %r = sub %s, %t\n return %r\n}"
+    f = inlay.compile(text, planner=planner)
+    calls.clear()
+    e = inlay.explain(f, sizes={"n": 100})
+    assert len(calls) == 1 and len(e.plan.storages) == calls[0] and e.buffers
+
+
 def test_the_plan_of_a_program_can_be_planned_again():
     plan = inlay.explain(inlay.compile(STATIC)).plan
     assert inlay.plan(plan.storages).peak == plan.peak

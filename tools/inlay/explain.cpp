@@ -7,6 +7,7 @@
 #include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
+#include "kernel/kernel_texts.h"
 #include "kernel/text.h"
 #include "saved_function.h"
 #include "support/number_text.h"
@@ -78,12 +79,13 @@ std::string explain(const Lowered& program, const file::FunctionFile* file) {
 std::string explain_json(const Lowered& program, const file::FunctionFile* file) {
   const auto names = program.kernels.symbol_names();
   nlohmann::ordered_json kernels = nlohmann::json::array(), copies = nlohmann::json::array(), seconds;
-  for (const kernel::Step& step : program.kernels.steps) {
-    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+  const IdMap<kernel::StepId, std::string> texts = kernel::print_kernels(program.kernels);
+  for (kernel::StepId step : ids<kernel::StepId>(program.kernels.steps.size())) {
+    const auto* kernel = std::get_if<kernel::Kernel>(&program.kernels.steps[step.index]);
     if (!kernel || kernel->is_scalar()) continue;
     const kernel::KernelCounts counts = kernel::count(program.kernels, *kernel);
     kernels.push_back({{"name", kernel->name},
-                       {"text", kernel::print_kernel(program.kernels, *kernel)},
+                       {"text", texts[step]},
                        {"stages", counts.stages},
                        {"loads", counts.loads},
                        {"stores", counts.stores},

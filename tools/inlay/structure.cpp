@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernel/counts.h"
-#include "kernel/text.h"
+#include "kernel/kernel_texts.h"
 
 namespace inlay::tool {
 namespace {
@@ -82,10 +82,11 @@ std::string count_text(const Lowered& compiled, std::string_view wanted, std::sp
 
 std::string fuse_text(const Lowered& compiled) {
   const kernel::KernelProgram& program = compiled.kernels;
+  const IdMap<kernel::StepId, std::string> texts = kernel::print_kernels(program);
   std::string out;
-  for (const kernel::Step& step : program.steps) {
-    const auto* kernel = std::get_if<kernel::Kernel>(&step);
-    if (kernel && !kernel->is_scalar()) out += kernel::print_kernel(program, *kernel);
+  for (kernel::StepId step : ids<kernel::StepId>(program.steps.size())) {
+    const auto* kernel = std::get_if<kernel::Kernel>(&program.steps[step.index]);
+    if (kernel && !kernel->is_scalar()) out += texts[step];
   }
   return out;
 }
