@@ -5,7 +5,7 @@
 
 #include "ops/literal.h"
 #include "support/error.h"
-#include "support/str.h"
+#include "support/exact.h"
 
 namespace inlay::onnx {
 namespace {
@@ -81,16 +81,21 @@ std::optional<DType> wide_dtype(int64_t type) {
   return packing ? std::optional(packing->wide) : std::nullopt;
 }
 
+std::optional<int64_t> bytes_of(int64_t type, int64_t num_elements) {
+  if (const std::optional<DType> dtype = dtype_of_type(type)) return exact::multiply(num_elements, size_bytes(*dtype));
+  const Packing* packing = packing_of(type);
+  if (!packing) return std::nullopt;
+  const int64_t in_byte = 8 / packing->bits;
+  return num_elements / in_byte + (num_elements % in_byte != 0);
+}
+
 Tensor widened(const Tensor& tensor) {
   const Packing& packing = *packing_of(tensor.type);
   const auto count = static_cast<std::size_t>(tensor.num_elements());
   const auto in_byte = static_cast<std::size_t>(8 / packing.bits);
   const std::span<const std::byte> packed = tensor.data.bytes;
-  if (packed.size() != (count + in_byte - 1) / in_byte) {
-    throw Error(ErrorCode::invalid_file, {},
-                str("the tensor `", tensor.name, "` has ", packed.size(), " bytes, not the ",
-                    (count + in_byte - 1) / in_byte, " that its sizes and ", type_name(tensor.type), " say"));
-  }
+  INLAY_CHECK(bytes_of(tensor.type, tensor.num_elements()) == static_cast<int64_t>(packed.size()),
+              "the size of the tensor ", tensor.name, " was not checked when it was read");
   const auto size = static_cast<std::size_t>(size_bytes(packing.wide));
   std::vector<std::byte> wide(count * size);
   for (std::size_t i = 0; i < count; ++i) {  // the first element of a byte is in its lowest bits

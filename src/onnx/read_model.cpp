@@ -2,12 +2,12 @@
 // over, so a file costs what its nodes cost. protozero knows the wire format; it has headers alone.
 #include <cstring>
 #include <filesystem>
-#include <limits>
 
 #include <protozero/pbf_reader.hpp>
 
 #include "onnx/mapped_file.h"
 #include "onnx/model.h"
+#include "onnx/narrow.h"
 #include "ops/literal.h"
 #include "support/error.h"
 
@@ -377,10 +377,8 @@ class Reader {
       too_large = too_large || __builtin_mul_overflow(count, dim, &count);
     }
     if (too_large && !is_empty) throw error(str("the tensor `", tensor.name, "` has sizes of no memory"));
-    const std::optional<DType> dtype = dtype_of_type(tensor.type);
-    if (!dtype) return;
-    int64_t wanted = 0;
-    if (!is_empty && __builtin_mul_overflow(count, size_bytes(*dtype), &wanted)) wanted = -1;
+    if (!dtype_of_type(tensor.type) && !wide_dtype(tensor.type)) return;
+    const int64_t wanted = bytes_of(tensor.type, is_empty ? 0 : count).value_or(-1);
     if (wanted != static_cast<int64_t>(tensor.data.bytes.size())) {
       throw error(str("the tensor `", tensor.name, "` has ", tensor.data.bytes.size(), " bytes, not the ", wanted,
                       " that its sizes and ", type_name(tensor.type), " say"));

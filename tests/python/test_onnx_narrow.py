@@ -85,6 +85,8 @@ def test_what_is_refused():
     cast = [helper.make_node("Cast", ["w"], ["y"], to=TensorProto.FLOAT)]
     short = weight("UINT4", [5], b"\x00\x00")
     refused(network(cast, [], [("y", TensorProto.FLOAT, [5])], [short]), "has 2 bytes, not the 3 that its sizes and uint4 say")
+    unread = helper.make_node("Identity", ["x"], ["y"])
+    refused(network([unread], *plain, [short]), "has 2 bytes, not the 3")
     huge = weight("UINT4", [5], b"\x00\x00\x00")
     huge.dims[:] = [2**62, 2**62]
     refused(network(cast, [], [("y", TensorProto.FLOAT, None)], [huge]), "sizes of no memory")
