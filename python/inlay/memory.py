@@ -2,6 +2,7 @@
 
 from . import _inlay, pages
 from .functions import made_of
+from .hypertext import plain
 from .plan import Plan
 
 
@@ -18,9 +19,9 @@ def memory_page(fn, path=None, *, sizes=None, title=None):
     which is then as it was.
     """
     if isinstance(fn, Plan):
-        return pages.written(_page_of_plan(fn, title or "plan"), path)
+        return pages.written(_page_of_plan(fn, plain(title or "plan")), path)
     made = made_of(fn)
-    return pages.written(made.program.memory_page(title or made.name, sizes), path)
+    return pages.written(made.program.memory_page(plain(title or made.name), sizes), path)
 
 
 def _page_of_plan(plan, title):

@@ -1,9 +1,8 @@
 """What a notebook shows: HTML without colours of its own, so that it is readable in any theme."""
 
-from html import escape
-
 from . import screen
 from ._inlay import three_digits, time_text
+from .hypertext import escape
 
 _MOST_ROWS = 30
 _CELL = "text-align: left; vertical-align: top; white-space: normal"

@@ -145,9 +145,8 @@ void bind_onnx(nb::module_& m) {
       .def_prop_ro("outputs", [](const Model& model) { return described(model.graph.outputs, {}); })
       .def_prop_ro("contents", contents, "Of its file and those of its external data: the bytes, as arrays.")
       .def("imported", imported, "fixed"_a, "donated"_a, "windows"_a,
-           "The graph, its weights, and where each lies in the contents, or None; or None, the inputs that are to be "
-           "fixed "
-           "for it, and why.")
+           "The graph, its weights, and where each lies in the contents, or None; "
+           "or None, the inputs that are to be fixed for it, and why.")
       .def("weight_at", weight_at, "contents"_a, "offset"_a, "type"_a, "dims"_a, "The array that lies there.");
   m.def("read_onnx", [](const std::string& path) { return onnx::read_model(path); }, "path"_a);
   m.def("read_onnx_bytes", read_bytes, "data"_a, "name"_a, "folder"_a);

@@ -108,6 +108,11 @@ TEST(Page, WritesAnyNameAsText) {
   EXPECT_THAT(html, HasSubstr("<h1>a&lt;b&gt;&amp;c</h1>"));
   EXPECT_THAT(html, HasSubstr("data-name=\"&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;\""));
   EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  page.title =
+      "a\xE2\x80\xAE"
+      "b\xD8\x9C";
+  EXPECT_THAT(page_html(page), HasSubstr("<h1>a\xEF\xBF\xBD"
+                                         "b\xEF\xBF\xBD</h1>"));
 }
 
 TEST(Page, MayBeEmpty) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "support/number_text.h"
 #include "support/str.h"
@@ -66,9 +67,28 @@ const char* const kPageScript = R"(<script>
 </script>
 )";
 
+namespace {
+
+// Marks, embeddings, overrides and isolates of Unicode's bidirectional algorithm, U+061C to U+2069: a name that has one
+// would turn the words that stand behind it.
+constexpr std::string_view kTurning[] = {"\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xAA",
+                                         "\xE2\x80\xAB", "\xE2\x80\xAC", "\xE2\x80\xAD", "\xE2\x80\xAE",
+                                         "\xE2\x81\xA6", "\xE2\x81\xA7", "\xE2\x81\xA8", "\xE2\x81\xA9"};
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+std::string without_turns(std::string text) {
+  for (const std::string_view turning : kTurning) {
+    for (std::size_t at = 0; (at = text.find(turning, at)) != std::string::npos; at += kReplacement.size())
+      text.replace(at, turning.size(), kReplacement);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : without_turns(text)) {
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;

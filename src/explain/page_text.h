@@ -10,7 +10,7 @@ extern const char* const kPageHead;
 extern const char* const kPageStyle;
 extern const char* const kPageScript;  // shows what the mouse is over, and marks all that lies in its storage
 
-/// As text of HTML and as an attribute.
+/// As text of HTML and as an attribute; characters that turn the direction of what follows are replaced.
 std::string escaped(const std::string& text);
 
 /// To a hundredth; the same in every locale.

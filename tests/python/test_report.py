@@ -16,7 +16,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 import report_data
-from inlay import profiling, screen
+from inlay import pages, profiling, screen
 from inlay._inlay import time_text
 from inlay.reporting.page import page_of
 
@@ -229,6 +229,14 @@ def test_sizes_that_a_call_brings():
     assert [row[0] for row in rows_of(page.section("memory"))] == ["s"]
 
 
+def test_unknown_sizes_do_not_hide_the_shares_of_known_ones():
+    program = LOOP.replace("%y: f64[m]", "%y: f64[500]")
+    page = check(report(inlay.compile(program)))
+    told = page.section("glance").text
+    assert "The others move 8000 bytes, of which their shares are" in told and "100.0 %" in told
+    assert "share of known bytes" in page.section("steps").text
+
+
 def test_memory_is_as_explain_has_it():
     f = inlay.compile(PRODUCTS)
     e = inlay.explain(f)
@@ -393,12 +401,12 @@ def test_each_text_is_escaped():
         if isinstance(value, dict):
             return {k + HOSTILE: spoil(v) for k, v in value.items()}
         if isinstance(value, str) and key not in ("kind", "planner"):
-            return f"{value}{HOSTILE}\x00\ud800"
+            return f"{value}{HOSTILE}\x00\ud800\u202e"
         return value
 
     html = page_of(name + HOSTILE, spoil(e), spoil(p))
     page = check(html)
-    assert "<script" not in html and "alert(" in html and "\x00" not in html
+    assert "<script" not in html and "alert(" in html and "\x00" not in html and "\u202e" not in html
     assert len(list(page.root.all("table"))) == len(list(check(page_of(name, e, p)).root.all("table")))
 
 
@@ -471,6 +479,16 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path):
     assert page.read_text() == "old" and os.listdir(tmp_path) == ["report.html"]
     with pytest.raises(FileNotFoundError, match="none/report.html'"):
         inlay.report(f, tmp_path / "none" / "report.html")
+
+
+def test_a_page_that_is_no_text_leaves_the_file_as_it_was(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        pages.written("\ud800", page)
+    assert page.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
+    f = inlay.compile("graph @main(%x: f64[9]) {\n %s = sort %x\n %r = exp %s\n return %r\n}")
+    assert "<h1>a\ufffdb\ufffd</h1>" in inlay.memory_page(f, title="a\ud800b\u202e")
 
 
 def test_errors():

@@ -6,7 +6,7 @@ from .. import screen
 from .._inlay import three_digits, time_text
 from .markup import bar, code, share_text, text
 from .reasons import sizes_of
-from .steps import by_bytes, by_time, total_bytes
+from .steps import by_bytes, by_time, share_of_bytes, total_bytes
 
 _MOST = 3  # of each list
 
@@ -70,22 +70,28 @@ def _time_told(line):
 
 def _bytes(lines, shown):
     steps = by_bytes(lines)
-    unknown = [line for line in steps if line.moved is None]
-    first = steps[:_MOST]
-    if not first:
+    if not steps:
         return "<p>It computes with single numbers, in registers.</p>"
-    if unknown:
-        move = "1 step moves" if len(unknown) == 1 else f"{len(unknown)} steps move"
-        found = "that a loop finds in each pass" if unknown[0].row else "that a call brings"
-        told = f"<p>How many bytes {move} depends on sizes {found}.</p>"
-        return told + _list(((None, line, _bytes_told(line)) for line in first), shown)
+    unknown = [line for line in steps if line.moved is None]
+    known = [line for line in steps if line.moved]
     whole = total_bytes(lines)
+    told = _unknown_told(unknown, whole) if unknown else _moved_told(steps, whole)
+    items = ((share_of_bytes(line, whole), line, _bytes_told(line)) for line in unknown[:_MOST] + known[:_MOST])
+    return told + _list(items, shown)
+
+
+def _unknown_told(unknown, whole):
+    move = "1 step moves" if len(unknown) == 1 else f"{len(unknown)} steps move"
+    found = "that a loop finds in each pass" if unknown[0].row else "that a call brings"
+    rest = f" The others move {screen.bytes_text(whole)}, of which their shares are." if whole else ""
+    return f"<p>How many bytes {move} depends on sizes {found}.{rest}</p>"
+
+
+def _moved_told(steps, whole):
     read = sum(line.source.bytes_read for line in steps if line.row or not line.step.depth)
     told = f"<p>A call reads {screen.bytes_text(read)} and writes {screen.bytes_text(whole - read)}"
     inside = any(line.step.depth and not line.row for line in steps)
-    told += " outside of its loops.</p>" if inside else ".</p>"
-    items = ((line.moved / whole if whole else None, line, _bytes_told(line)) for line in first if line.moved)
-    return told + _list(items, shown)
+    return told + (" outside of its loops.</p>" if inside else ".</p>")
 
 
 def _bytes_told(line):

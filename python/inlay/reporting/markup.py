@@ -1,19 +1,14 @@
 """Text as HTML, tables, and how much of a page its parts may take."""
 
-import re
-from html import escape
-
+from ..hypertext import escape
 from ..screen import bytes_text, count_text
-
-# What no text of HTML may hold: control characters but those of white space, and halves of pairs.
-_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def text(value, most=400):
     """As text of HTML and as an attribute, cut where it is longer than `most` characters."""
     value = str(value)
     value = value if len(value) <= most else value[: most - 1].rstrip() + "…"
-    return escape(_NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", value))
+    return escape(value)
 
 
 def size(bytes):

@@ -60,6 +60,12 @@ def total_bytes(lines):
     return sum(line.moved or 0 for line in lines if line.number and (line.row or not line.step.depth))
 
 
+def share_of_bytes(line, total):
+    """Of `total_bytes`; None of a step that does not count there."""
+    counts = line.moved is not None and bool(line.row or not line.step.depth)
+    return line.moved / total if counts and total > 0 else None
+
+
 def by_time(lines):
     return sorted((line for line in lines if line.row), key=lambda line: -line.row.seconds)
 
@@ -74,7 +80,9 @@ def section(e, p, lines, links):
     """The table, and the anchors of its rows. `links`: of a kernel, or of a value of the graph, by name, that of its
     text."""
     of_time = p is not None
-    heads = ["step", "computes", "time" if of_time else "share of bytes", "reads", "writes"]
+    is_known = all(line.moved is not None for line in by_bytes(lines))
+    of_bytes = "share of bytes" if is_known else "share of known bytes"
+    heads = ["step", "computes", "time" if of_time else of_bytes, "reads", "writes"]
     has_passes = of_time and any(line.row and line.row.passes != 1 for line in lines)
     has_flops = of_time and any(line.row and line.row.flop_rate for line in lines)
     heads += ["passes"] * has_passes + ["GB/s"] * of_time + ["GFlop/s"] * has_flops
@@ -102,8 +110,8 @@ def _numbers(line, p, total, has_passes, has_flops):
         return [""] * (3 + (p is not None) + has_passes + has_flops)
     sizes = [size(n) for n in (line.source.bytes_read, line.source.bytes_written)]
     if p is None:
-        known = line.moved is not None and total > 0 and not step.depth
-        return [_with_bar(line.moved / total, step.kind) if known else "", *sizes]
+        share = share_of_bytes(line, total)
+        return ["" if share is None else _with_bar(share, step.kind), *sizes]
     share = _with_bar(row.share, step.kind, time_text(row.seconds))
     speed = "" if row.bandwidth is None else f"{three_digits(row.bandwidth)} <small>{_peak(row)}</small>"
     rate = row.flop_rate
