@@ -4,6 +4,7 @@
 
 #include "inlay/linalg.h"
 #include "onnx/importer.h"
+#include "onnx/ops.h"
 #include "support/counted.h"
 
 namespace inlay::onnx {
@@ -171,6 +172,24 @@ ValueId matmul(Call& c, ValueId x, ValueId y) {
   std::array<ValueId, 2> operands = {x, y};
   broadcast(c, operands, 2);
   return linalg::matmul(c.b, operands[0], operands[1]);
+}
+
+ValueId applied(Importer& importer, Scope& scope, Node node, std::span<const ValueId> operands, int64_t version) {
+  const OpRow* row = find_op(node.domain, node.op, version);
+  if (!row) {
+    throw scope.frame.b.error(ErrorCode::unsupported,
+                              str("version ", version, " of the operator set has no op `", node.op, "`"));
+  }
+  Scope names(scope.frame, nullptr);
+  node.inputs.clear();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    node.inputs.push_back(str("x", i));
+    names.set(node.inputs.back(), operands[i]);
+  }
+  node.outputs = {node.op};
+  Call call(importer, names, node, version);
+  row->make(call);
+  return importer.value(node.op, names);
 }
 
 ValueId with_sizes(const Call& c, GraphBuilder& b, ValueId x, const std::vector<Dim>& dims, const std::string& what) {

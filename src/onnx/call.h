@@ -83,6 +83,9 @@ void broadcast(Call& c, std::span<ValueId> operands, std::size_t num_core = 0);
 /// x @ y, whose batch axes stretch so.
 ValueId matmul(Call& c, ValueId x, ValueId y);
 
+/// What an op of ONNX, as `version` of the operator set has it, makes of operands: `node` says which and how.
+ValueId applied(Importer& importer, Scope& scope, Node node, std::span<const ValueId> operands, int64_t version);
+
 /// x with sizes that are equal to its own when the network runs. `b`: the builder of x. `what`: x, in messages.
 ValueId with_sizes(const Call& c, GraphBuilder& b, ValueId x, const std::vector<Dim>& dims, const std::string& what);
 

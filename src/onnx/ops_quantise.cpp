@@ -1,55 +1,13 @@
 // Numbers as small integers with a scale and a zero point, and products of them.
-#include <limits>
-
+#include "ir/linalg.h"
 #include "onnx/importer.h"
 #include "onnx/ops.h"
+#include "onnx/quantised.h"
 
 namespace inlay::onnx {
 namespace {
 
 using Op = ScalarOp;
-
-/// A scale or a zero point so that it broadcasts to x: of all elements, of each place of an axis, or of blocks of it.
-ValueId beside(Call& c, ValueId scale, ValueId x) {
-  const std::vector<Dim> dims = c.type(x).dims, own = c.type(scale).dims;
-  if (own.empty() || (own.size() == 1 && own[0].is(1))) return c.b.reshape(scale, {});
-  const int axis = c.axis(c.integer("axis", 1), static_cast<int>(dims.size()));
-  const auto along = static_cast<std::size_t>(axis);
-  if (own.size() == 1) {
-    std::vector<Dim> column(dims.size() - along, Dim(1));
-    column[0] = own[0];
-    return c.b.reshape(scale, std::move(column));
-  }
-  const int64_t block = c.integer("block_size", 0);
-  if (own.size() != dims.size() || block < 1) {
-    throw c.wrong(str(c.b.graph().describe(scale), " beside ", c.b.graph().describe(x), ", with blocks of ", block));
-  }
-  std::vector<IndexItem> index;
-  for (const Dim& dim : own) index.push_back(IndexItem::range(0, dim));
-  index[along] = IndexItem::through(c.with(Op::floor_div_, places(c.b, dims[along], 0), static_cast<double>(block)));
-  return c.b.gather(scale, std::move(index));
-}
-
-std::pair<double, double> range_of(Call& c, DType dtype) {
-  switch (dtype) {
-    case DType::i8: return {-128, 127};
-    case DType::u8: return {0, 255};
-    case DType::i16: return {-32768, 32767};
-    case DType::u16: return {0, 65535};
-    default: throw c.unsupported(str("numbers of ", dtype_name(dtype), " as quantised ones"));
-  }
-}
-
-/// A rounded quotient plus the zero point, as what `dtype` has that is next to it. Beyond 2^24, where f32 has no longer
-/// all integers, every number is out of range.
-ValueId saturated(Call& c, ValueId quotient, std::optional<ValueId> zero, DType dtype) {
-  const auto [low, high] = range_of(c, dtype);
-  ValueId y = c.scalar(Op::round_, {quotient});
-  if (c.type(y).dtype != DType::f64) y = c.b.cast(y, DType::f32);
-  const DType computed = c.type(y).dtype;
-  if (zero) y = c.scalar(Op::add_, {y, c.b.cast(*zero, computed)});
-  return c.b.cast(c.scalar(Op::clip_, {y, c.literal(computed, low), c.literal(computed, high)}), dtype);
-}
 
 void quantise(Call& c) {
   const ValueId x = c.in(0), given = c.in(1);
@@ -59,12 +17,6 @@ void quantise(Call& c) {
   const ValueId scale = beside(c, c.b.cast(given, computed), x);
   if (zero) zero = beside(c, *zero, x);
   c.out(saturated(c, c.scalar(Op::div_, {c.b.cast(x, computed), scale}), zero, dtype));
-}
-
-/// x less its zero point, in i32.
-ValueId difference(Call& c, ValueId x, std::optional<ValueId> zero) {
-  x = c.b.cast(x, DType::i32);
-  return zero ? c.scalar(Op::sub_, {x, c.b.cast(*zero, DType::i32)}) : x;
 }
 
 void dequantise(Call& c) {
@@ -83,29 +35,11 @@ void dequantise(Call& c) {
   c.out(c.scalar(Op::mul_, {c.b.cast(difference(c, x, zero), dtype), scale}));
 }
 
-/// u8 by a scale and a zero point with which 0 is exact.
 void dynamically_quantise(Call& c) {
-  const ValueId x = c.in(0);
-  const DType dtype = c.dtype(0);
-  std::vector<int> axes;
-  for (int axis = 0; axis < c.rank(0); ++axis) axes.push_back(axis);
-  const auto extreme = [&](Fold fold, Op op) {
-    return c.with(op, axes.empty() ? x : c.b.reduce(fold, x, axes, dtype), 0);
-  };
-  const ValueId low = extreme(Fold::min, Op::min_), high = extreme(Fold::max, Op::max_);
-  const ValueId step = c.with(Op::div_, c.scalar(Op::sub_, {high, low}), 255);
-  const ValueId is_flat = c.with(Op::eq_, step, 0);  // all are 0: any scale will do
-  const ValueId scale = c.scalar(Op::select_, {is_flat, c.literal(dtype, 1), step});
-  const ValueId zero = saturated(c, c.scalar(Op::div_, {c.scalar(Op::neg_, {low}), scale}), {}, DType::u8);
-  c.out(0, saturated(c, c.scalar(Op::div_, {x, scale}), zero, DType::u8));
-  c.out(1, scale);
-  c.out(2, zero);
-}
-
-/// A scale or a zero point of the right matrix: one, or one for each column.
-ValueId of_columns(Call& c, ValueId scale) {
-  const std::vector<Dim> dims = c.type(scale).dims;
-  return dims.size() == 1 && dims[0].is(1) ? c.b.reshape(scale, {}) : scale;
+  const Quantised quantised = dynamically_quantised(c, c.in(0));
+  c.out(0, quantised.x);
+  c.out(1, quantised.scale);
+  c.out(2, quantised.zero);
 }
 
 /// One of the left matrix: a vector has one for each row.
@@ -120,13 +54,12 @@ void matmul_integer(Call& c) {
   std::optional<ValueId> left_zero = c.maybe(2), right_zero = c.maybe(3);
   if (left_zero) left_zero = of_rows(c, *left_zero, left);
   if (right_zero) right_zero = of_columns(c, *right_zero);
-  c.out(matmul(c, difference(c, left, left_zero), difference(c, right, right_zero)));
+  c.out(integer_matmul(c, {left, left_zero}, {right, right_zero}));
 }
 
 void quantised_matmul(Call& c) {
-  const ValueId left = difference(c, c.in(0), of_rows(c, c.in(2), c.in(0)));
-  const ValueId right = difference(c, c.in(3), of_columns(c, c.in(5)));
-  const ValueId sums = matmul(c, left, right);
+  const ValueId left = c.in(0);
+  const ValueId sums = integer_matmul(c, {left, of_rows(c, c.in(2), left)}, {c.in(3), of_columns(c, c.in(5))});
   const auto scale = [&](ValueId v) { return c.b.cast(v, DType::f32); };
   const ValueId scales = c.scalar(Op::mul_, {scale(of_rows(c, c.in(1), left)), scale(of_columns(c, c.in(4)))});
   const ValueId factor = c.scalar(Op::div_, {scales, scale(of_columns(c, c.in(6)))});
@@ -135,12 +68,123 @@ void quantised_matmul(Call& c) {
       saturated(c, c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), factor}), of_columns(c, zero), c.type(zero).dtype));
 }
 
+// The ops of onnxruntime's quantiser: one of ONNX's between numbers that are quantised, rounded as ONNX says it. Its
+// own kernels have shorter ways for some, and give the number beside it where a quotient is about halfway between two.
+
+/// Inputs i to i + 2, which are integers, their scale and their zero point, as f32.
+ValueId number_of(Call& c, std::size_t i) {
+  std::optional<ValueId> zero = c.maybe(i + 2);
+  if (zero) zero = c.b.reshape(*zero, {});
+  const ValueId scale = c.b.reshape(c.in(i + 1), {});
+  return c.scalar(Op::mul_, {c.b.cast(difference(c, c.in(i), zero), c.type(scale).dtype), scale});
+}
+
+/// The result as integers of `dtype`, by the scale and the zero point that inputs i and i + 1 are.
+void out_quantised(Call& c, ValueId y, std::size_t i, DType dtype) {
+  std::optional<ValueId> zero = c.maybe(i + 1);
+  if (zero) zero = c.b.reshape(*zero, {});
+  c.out(saturated(c, c.scalar(Op::div_, {y, c.b.reshape(c.in(i), {})}), zero, dtype));
+}
+
+/// An op of ONNX, as `version` of the operator set has it, of f32s.
+struct Inner {
+  std::string_view op;
+  int64_t version;
+};
+
+void quantised(Call& c, const Inner& inner, std::vector<ValueId> operands, std::size_t result, DType dtype) {
+  if (c.flag("channels_last")) throw c.unsupported("channels behind the other axes (channels_last)");
+  Node node{.name = c.node.name, .op = std::string(inner.op), .attributes = c.node.attributes};
+  out_quantised(c, applied(c.importer, c.scope, std::move(node), operands, inner.version), result, dtype);
+}
+
+void quantised_unary(Call& c, const Inner& inner) { quantised(c, inner, {number_of(c, 0)}, 3, c.dtype(0)); }
+
+void quantised_binary(Call& c, const Inner& inner) {
+  quantised(c, inner, {number_of(c, 0), number_of(c, 3)}, 6, c.dtype(0));
+}
+
+void quantised_add(Call& c) { quantised_binary(c, {"Add", 14}); }
+void quantised_average_pool(Call& c) { quantised_unary(c, {"AveragePool", 19}); }
+void quantised_global_average_pool(Call& c) { quantised_unary(c, {"GlobalAveragePool", 1}); }
+void quantised_leaky_relu(Call& c) { quantised_unary(c, {"LeakyRelu", 16}); }
+void quantised_mul(Call& c) { quantised_binary(c, {"Mul", 14}); }
+void quantised_sigmoid(Call& c) { quantised_unary(c, {"Sigmoid", 13}); }
+void quantised_softmax(Call& c) { quantised_unary(c, {"Softmax", c.integer("opset")}); }
+
+void quantised_where(Call& c) {
+  quantised(c, {"Where", 16}, {c.in(0), number_of(c, 1), number_of(c, 4)}, 7, c.dtype(1));
+}
+
+void quantised_concat(Call& c) {
+  std::vector<ValueId> operands;
+  for (std::size_t i = 2; i < c.node.inputs.size(); i += 3) operands.push_back(number_of(c, i));
+  quantised(c, {"Concat", 13}, operands, 0, c.dtype(1));
+}
+
+/// alpha * a @ b + bias, where the bias is of the scale of the product: of integers, or in f32 where no scale of the
+/// result is given.
+void quantised_gemm(Call& c) {
+  const auto matrix = [&](std::size_t i, std::string_view transposed) {
+    if (c.rank(i) != 2) throw c.wrong(str("input ", i, " is ", c.b.graph().describe(c.in(i)), ", which is no matrix"));
+    return c.flag(transposed) ? linalg::swapped(c.b, c.in(i)) : c.in(i);
+  };
+  const auto column = [&](std::size_t i) { return of_columns(c, c.in(i)); };
+  ValueId sums = integer_matmul(c, {matrix(0, "transA"), c.b.reshape(c.in(2), {})}, {matrix(3, "transB"), column(5)});
+  if (const auto bias = c.maybe(6)) {
+    const std::vector<Dim> dims = c.type(sums).dims;
+    sums = c.scalar(Op::add_, {sums, stretched(c.scope.frame, *bias, dims, 0, c.node.op)});
+  }
+  const ValueId scales = c.scalar(Op::mul_, {c.b.reshape(c.in(1), {}), column(4)});
+  const double alpha = c.number("alpha", 1);
+  const ValueId scale = alpha == 1 ? scales : c.with(Op::mul_, scales, alpha);
+  const ValueId wide = c.b.cast(sums, DType::f32);
+  if (!c.has(7)) return c.out(c.scalar(Op::mul_, {wide, scale}));
+  const ValueId factor = c.scalar(Op::div_, {scale, c.b.reshape(c.in(7), {})});
+  std::optional<ValueId> zero = c.maybe(8);
+  if (zero) zero = c.b.reshape(*zero, {});
+  c.out(saturated(c, c.scalar(Op::mul_, {wide, factor}), zero, zero ? c.type(*zero).dtype : DType::u8));
+}
+
+void dynamically_quantised_matmul(Call& c) {
+  std::optional<ValueId> zero = c.maybe(3);
+  if (zero) zero = of_columns(c, *zero);
+  const ValueId y = dynamically_quantised_product(c, c.in(0), {c.in(1), zero}, of_columns(c, c.in(2)));
+  c.out(c.has(4) ? c.scalar(Op::add_, {y, c.in(4)}) : y);
+}
+
+void integer_matmul_to_float(Call& c) {
+  std::optional<ValueId> left_zero = c.maybe(4), right_zero = c.maybe(5);
+  if (left_zero) left_zero = of_rows(c, *left_zero, c.in(0));
+  if (right_zero) right_zero = of_columns(c, *right_zero);
+  const ValueId sums = integer_matmul(c, {c.in(0), left_zero}, {c.in(1), right_zero});
+  const ValueId scales = c.scalar(Op::mul_, {of_rows(c, c.in(2), c.in(0)), of_columns(c, c.in(3))});
+  const ValueId y = c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), scales});
+  c.out(c.has(6) ? c.scalar(Op::add_, {y, c.in(6)}) : y);
+}
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
 constexpr OpRow kOps[] = {
     {.name = "DequantizeLinear", .make = dequantise, .takes_narrow = true},
+    {.name = "DequantizeLinear", .make = dequantise, .domain = kMicrosoft, .takes_narrow = true},
+    {.name = "DynamicQuantizeMatMul", .make = dynamically_quantised_matmul, .domain = kMicrosoft},
     {"DynamicQuantizeLinear", dynamically_quantise},
     {"MatMulInteger", matmul_integer},
+    {.name = "MatMulIntegerToFloat", .make = integer_matmul_to_float, .domain = kMicrosoft},
+    {.name = "QGemm", .make = quantised_gemm, .domain = kMicrosoft},
+    {.name = "QLinearAdd", .make = quantised_add, .domain = kMicrosoft},
+    {.name = "QLinearAveragePool", .make = quantised_average_pool, .domain = kMicrosoft},
+    {.name = "QLinearConcat", .make = quantised_concat, .domain = kMicrosoft},
+    {.name = "QLinearGlobalAveragePool", .make = quantised_global_average_pool, .domain = kMicrosoft},
+    {.name = "QLinearLeakyRelu", .make = quantised_leaky_relu, .domain = kMicrosoft},
     {"QLinearMatMul", quantised_matmul},
+    {.name = "QLinearMul", .make = quantised_mul, .domain = kMicrosoft},
+    {.name = "QLinearSigmoid", .make = quantised_sigmoid, .domain = kMicrosoft},
+    {.name = "QLinearSoftmax", .make = quantised_softmax, .domain = kMicrosoft},
+    {.name = "QLinearWhere", .make = quantised_where, .domain = kMicrosoft},
     {"QuantizeLinear", quantise},
+    {.name = "QuantizeLinear", .make = quantise, .domain = kMicrosoft},
 };
 
 }  // namespace

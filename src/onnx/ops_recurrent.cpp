@@ -1,12 +1,14 @@
 // RNN, GRU and LSTM: one loop over time for each direction. What the inputs give is one product for all steps, before
 // the loop; what is carried from step to step is read and written in place.
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "ir/linalg.h"
 #include "onnx/body.h"
 #include "onnx/importer.h"
 #include "onnx/ops.h"
+#include "onnx/quantised.h"
 #include "support/ascii.h"
 
 namespace inlay::onnx {
@@ -75,6 +77,9 @@ struct Weights {
   // [gates hidden]; one is the sum of both where the cell reads them together.
   std::optional<ValueId> bias, r_bias;
   std::optional<ValueId> peepholes;
+  // Of integers, [input, gates hidden] and as above: what they are times, and less what; one number or one for each
+  // gate of each element.
+  std::optional<ValueId> w_scale, r_scale, w_zero, r_zero;
 };
 
 /// Within the body of a loop: the arithmetic of one step.
@@ -104,7 +109,9 @@ class Step {
     const ValueId r =
         b.slice(bring(weights.r), {IndexItem::at(static_cast<int64_t>(weights.direction)), IndexItem::range(0, hidden_),
                                    IndexItem::range(from * hidden_, to * hidden_)});
-    return linalg::matmul(b, h, r);
+    if (!weights.r_scale) return linalg::matmul(b, h, r);
+    Call within(c_.importer, body_.scope, c_.node, c_.version);
+    return dynamically_quantised_product(within, h, {r, bring(*weights.r_zero)}, bring(*weights.r_scale));
   }
 
   ValueId clipped(ValueId x) {
@@ -131,24 +138,13 @@ class Step {
  private:
   /// The op of that name, as a network would call it.
   ValueId as_node(const Activation& f, ValueId x) {
-    Node node;
-    node.op = f.name;
-    node.inputs = {"x"};
-    node.outputs = {f.name};
+    Node node{.op = f.name};
     const auto set = [&](const char* name, std::optional<double> value) {
-      if (!value) return;
-      Attribute attribute;
-      attribute.name = name;
-      attribute.f = static_cast<float>(*value);
-      node.attributes.push_back(std::move(attribute));
+      if (value) node.attributes.push_back({.name = name, .f = static_cast<float>(*value)});
     };
     set("alpha", f.alpha);
     set("beta", f.beta);
-    Scope scope(body_.frame, nullptr);
-    scope.set("x", x);
-    Call call(c_.importer, scope, node, c_.version);
-    find_op("", f.name, c_.version)->make(call);
-    return c_.importer.value(f.name, scope);
+    return applied(c_.importer, body_.scope, std::move(node), std::array{x}, c_.version);
   }
 
   Call& c_;
@@ -169,6 +165,7 @@ struct Recurrent {
   std::vector<std::string_view> activations;
   bool sums_biases = true;
   Cell cell;
+  bool is_quantised = false;  // integers as weights, transposed; what is multiplied with them is quantised as it is
 };
 
 std::vector<ValueId> rnn_cell(Step& s, ValueId given, const std::vector<ValueId>& states, const Weights& weights) {
@@ -234,7 +231,7 @@ class Directions {
     steps_ = x[batch_first_ ? 1 : 0];
     batch_ = x[batch_first_ ? 0 : 1];
     input_ = x[2];
-    hidden_ = c.has_attribute("hidden_size") ? Dim(c.integer("hidden_size")) : r[2];
+    hidden_ = c.has_attribute("hidden_size") ? Dim(c.integer("hidden_size")) : r[op_.is_quantised ? 1 : 2];
     dtype_ = is_half(c.dtype(0)) ? DType::f32 : c.dtype(0);
     activations_ = activations_of(c, op_.activations, directions_);
     if (c.has(4)) lengths_ = with_sizes(c, b_, b_.cast(c.in(4), DType::i64), {batch_}, "input 4");
@@ -282,9 +279,20 @@ class Directions {
   Weights weights(std::size_t d) {
     const Dim all = op_.gates * hidden_;
     Weights out;
-    out.w = part(1, d, {all, input_});
     out.direction = d;
-    if (!r_.valid()) r_ = linalg::swapped(b_, sized(2, {count_, all, hidden_}));
+    if (op_.is_quantised) {
+      const auto direction = static_cast<int64_t>(d);
+      const auto of_direction = [&](ValueId v) { return b_.slice(v, {IndexItem::at(direction)}); };
+      out.w = of_direction(with_sizes(c_, b_, c_.in(1), {count_, input_, all}, "input 1"));
+      out.w_scale = of_direction(c_.in(8));
+      out.w_zero = of_direction(c_.in(9));
+      if (!r_.valid()) r_ = with_sizes(c_, b_, c_.in(2), {count_, hidden_, all}, "input 2");
+      out.r_scale = of_direction(c_.in(10));
+      out.r_zero = of_direction(c_.in(11));
+    } else {
+      out.w = part(1, d, {all, input_});
+      if (!r_.valid()) r_ = linalg::swapped(b_, sized(2, {count_, all, hidden_}));
+    }
     out.r = r_;
     if (c_.has(3)) {
       const ValueId both = part(3, d, {2 * all});
@@ -314,7 +322,10 @@ class Directions {
   ValueId products(const Weights& weights) {
     const ValueId x = b_.cast(c_.in(0), dtype_);
     const Dim rows = steps_ * batch_, all = op_.gates * hidden_;
-    const ValueId lines = linalg::matmul(b_, b_.reshape(x, {rows, input_}), linalg::swapped(b_, weights.w));
+    const ValueId flat = b_.reshape(x, {rows, input_});
+    const ValueId lines = weights.w_scale
+                              ? dynamically_quantised_product(c_, flat, {weights.w, *weights.w_zero}, *weights.w_scale)
+                              : linalg::matmul(b_, flat, linalg::swapped(b_, weights.w));
     return b_.reshape(lines,
                       batch_first_ ? std::vector<Dim>{batch_, steps_, all} : std::vector<Dim>{steps_, batch_, all});
   }
@@ -376,13 +387,15 @@ class Directions {
 
 void rnn(Call& c) { Directions(c, {1, 1, {"Tanh"}, true, rnn_cell}).run(); }
 
-void lstm(Call& c) {
+void lstm_of(Call& c, bool is_quantised) {
   const bool couples = c.flag("input_forget");
   const Cell cell = [couples](Step& s, ValueId given, const std::vector<ValueId>& states, const Weights& weights) {
     return lstm_cell(s, given, states, weights, couples);
   };
-  Directions(c, {4, 2, {"Sigmoid", "Tanh", "Tanh"}, true, cell}).run();
+  Directions(c, {4, 2, {"Sigmoid", "Tanh", "Tanh"}, true, cell, is_quantised}).run();
 }
+void lstm(Call& c) { lstm_of(c, false); }
+void dynamically_quantised_lstm(Call& c) { lstm_of(c, true); }
 
 void gru(Call& c) {
   const bool resets_product = c.flag("linear_before_reset");
@@ -393,6 +406,7 @@ void gru(Call& c) {
 }
 
 constexpr OpRow kOps[] = {
+    {.name = "DynamicQuantizeLSTM", .make = dynamically_quantised_lstm, .domain = "com.microsoft"},
     {"GRU", gru},
     {"LSTM", lstm},
     {"RNN", rnn},

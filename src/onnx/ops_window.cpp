@@ -6,6 +6,7 @@
 #include "onnx/convolution.h"
 #include "onnx/importer.h"
 #include "onnx/ops.h"
+#include "onnx/quantised.h"
 #include "onnx/reduce.h"
 #include "onnx/windows.h"
 
@@ -216,15 +217,37 @@ ValueId less_zero(Call& c, std::size_t input, std::size_t zero, DType wide) {
   return c.scalar(ScalarOp::sub_, {x, by});
 }
 
-/// The sums of a convolution of integers, which floats hold exactly: f32 up to 2^24, f64 any that an i32 may be.
+/// In how many parts of a group's channels f32 holds the sums of a convolution of integers exactly; 0: it does not.
+int64_t exact_parts(Call& c, const Integers& x, const Integers& weights) {
+  constexpr int64_t kMostParts = 8;
+  const std::vector<Dim> dims = c.type(weights.x).dims;
+  const Dim kernel = product(std::span(dims).subspan(2));
+  if (!kernel.is_constant() || !dims[1].is_constant()) return 0;
+  const int64_t channels = most_exact_terms(c, x, weights) / std::max<int64_t>(kernel.constant(), 1);
+  const int64_t parts = channels == 0 ? 0 : (dims[1].constant() + channels - 1) / channels;
+  return parts == 1 || (parts <= kMostParts && c.integer("group", 1) == 1) ? parts : 0;
+}
+
+Integers integers_of(Call& c, std::size_t input, std::size_t zero) { return {c.in(input), c.maybe(zero)}; }
+
+/// The sums of a convolution of integers, which floats hold exactly: f32, of parts of the channels where there are
+/// many, or f64. Where no product is handed to a BLAS, they are sums of i32.
 ValueId integer_sums(Call& c, std::size_t x, std::size_t x_zero, std::size_t w, std::size_t w_zero) {
-  const std::vector<Dim> weights = c.dims(w);
-  Dim depth = 1;
-  for (std::size_t axis = 1; axis < weights.size(); ++axis) depth = depth * weights[axis];
-  constexpr int64_t kMostOfF32 = 256;  // products of 255 * 255
-  const DType wide = depth.is_constant() && depth.constant() <= kMostOfF32 ? DType::f32 : DType::f64;
-  const Convolution conv = convolution_of(c, less_zero(c, x, x_zero, wide), less_zero(c, w, w_zero, wide));
-  return c.b.cast(convolved(c, conv), DType::i32);
+  const auto sums = [&](ValueId data, ValueId weights) {
+    return c.b.cast(convolved(c, convolution_of(c, data, weights)), DType::i32);
+  };
+  const int64_t parts = exact_parts(c, integers_of(c, x, x_zero), integers_of(c, w, w_zero));
+  const DType exact = parts == 0 ? DType::f64 : DType::f32, wide = c.importer.stores_windows() ? exact : DType::i32;
+  const ValueId data = less_zero(c, x, x_zero, wide), weights = less_zero(c, w, w_zero, wide);
+  if (parts <= 1 || wide != DType::f32) return sums(data, weights);
+  const int64_t channels = c.dims(w)[1].constant();
+  ValueId sum;
+  for (int64_t i = 0; i < parts; ++i) {
+    const int64_t begin = channels * i / parts, end = channels * (i + 1) / parts;
+    const ValueId some = sums(part_of(c, data, 1, begin, end), part_of(c, weights, 1, begin, end));
+    sum = sum.valid() ? c.scalar(ScalarOp::add_, {sum, some}) : some;
+  }
+  return sum;
 }
 
 void conv_integer(Call& c) {

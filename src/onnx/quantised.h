@@ -1,0 +1,47 @@
+#pragma once
+// Numbers as small integers with a scale and a zero point: what the families of ops share.
+#include <optional>
+
+#include "onnx/call.h"
+
+namespace inlay::onnx {
+
+/// A scale or a zero point so that it broadcasts to x: of all elements, of each place of `axis`, or of blocks of it.
+ValueId beside(Call& c, ValueId scale, ValueId x);
+
+/// A rounded quotient plus the zero point, as what `dtype` has that is next to it. Beyond 2^24, where f32 has no longer
+/// all integers, every number is out of range.
+ValueId saturated(Call& c, ValueId quotient, std::optional<ValueId> zero, DType dtype);
+
+/// x less its zero point, in i32.
+ValueId difference(Call& c, ValueId x, std::optional<ValueId> zero);
+
+/// Small integers, and their zero point, which broadcasts to them.
+struct Integers {
+  ValueId x;
+  std::optional<ValueId> zero = {};
+};
+
+/// How many products of two such numbers an f32 sums exactly, whatever their order.
+int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right);
+
+/// The elements [begin, end) of an axis.
+ValueId part_of(Call& c, ValueId x, std::size_t axis, int64_t begin, int64_t end);
+
+/// The product of two matrices less their zero points, in i32. A product of floats computes it, which holds the sums
+/// exactly: of more columns than it does, in parts. For a small device, it is one of i32.
+ValueId integer_matmul(Call& c, const Integers& left, const Integers& right);
+
+/// A scale or a zero point of the right matrix: one, or one for each column.
+ValueId of_columns(Call& c, ValueId scale);
+
+/// Floats as u8, by a scale and a zero point with which 0 is exact.
+struct Quantised {
+  ValueId x, scale, zero;
+};
+Quantised dynamically_quantised(Call& c, ValueId x);
+
+/// The product of floats, which are quantised as they are, and a matrix with a scale, or one for each column.
+ValueId dynamically_quantised_product(Call& c, ValueId x, const Integers& matrix, ValueId scale);
+
+}  // namespace inlay::onnx
