@@ -46,9 +46,12 @@ void name_weights(Graph& graph) {
   }
 }
 
-rewrite::BoundPart split(const Graph& graph) {
+/// A network for a small device keeps weights as small as the file has them.
+rewrite::BoundPart split(const Graph& graph, const onnx::ImportOptions& options) {
   PassContext context;
-  rewrite::BoundPart part = rewrite::split_bound_part(rewrite::drop_dead_values(graph, context));
+  rewrite::BoundPart part = rewrite::split_bound_part(
+      rewrite::drop_dead_values(graph, context),
+      options.stores_windows ? rewrite::Growth::none_of_elements : rewrite::Growth::none_of_bytes);
   name_weights(part.call);
   return part;
 }
@@ -57,7 +60,7 @@ rewrite::BoundPart split(const Graph& graph) {
 
 onnx::Network prepare(const onnx::Model& model, const onnx::ImportOptions& options) {
   const onnx::Network network = onnx::import_model(model, options);
-  rewrite::BoundPart part = split(network.graph);
+  rewrite::BoundPart part = split(network.graph, options);
   std::vector<Tensor> made;
   for (Array& array : computed(part, network.weights)) made.push_back(tensor_of(std::move(array)));
   onnx::Network out{std::move(part.call), {}};
@@ -74,7 +77,7 @@ onnx::Network prepare(const onnx::Model& model, const onnx::ImportOptions& optio
 }
 
 Graph prepared_graph(const onnx::Model& model, const onnx::ImportOptions& options) {
-  return split(onnx::import_model(model, options).graph).call;
+  return split(onnx::import_model(model, options).graph, options).call;
 }
 
 }  // namespace inlay::network

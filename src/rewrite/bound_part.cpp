@@ -11,8 +11,12 @@ namespace {
 
 class Split {
  public:
-  explicit Split(const Graph& graph)
-      : graph_(graph), kinds_(graph.values.size(), Kind::of_call), is_checked_(graph.nodes.size(), false) {
+  Split(const Graph& graph, Growth growth)
+      : graph_(graph),
+        growth_(growth),
+        held_(graph.values.size(), 0),
+        kinds_(graph.values.size(), Kind::of_call),
+        is_checked_(graph.nodes.size(), false) {
     for (const DimCheck& check : graph.checks) {
       if (check.node.valid()) is_checked_[check.node] = true;
     }
@@ -20,10 +24,14 @@ class Split {
       if (!param.bound) continue;
       kinds_[param.value] = Kind::of_bound;
       most_ += kMostGrowth * elements(param.value);
+      held_[param.value] = memory(param.value);
     }
     for (NodeId n : ids<NodeId>(graph.nodes.size())) {
       const Kind kind = kind_of(n);
-      for (ValueId v : graph.nodes[n].results) kinds_[v] = kind;
+      for (ValueId v : graph.nodes[n].results) {
+        kinds_[v] = kind;
+        if (kind == Kind::of_bound) held_[v] = held_for(v, graph.nodes[n]);
+      }
     }
   }
 
@@ -62,14 +70,26 @@ class Split {
 
   double elements(ValueId v) const { return product(graph_.type(v).dims).estimate({}); }
 
+  double memory(ValueId v) const {
+    return elements(v) * (growth_ == Growth::none_of_bytes ? static_cast<double>(size_bytes(graph_.type(v).dtype)) : 1);
+  }
+  double held_by_operands(const Node& node) const {
+    double sum = 0;
+    for (ValueId v : node.operands) sum += kinds_[v] == Kind::of_bound ? held_[v] : 0;
+    return sum;
+  }
+  /// What is kept from call to call so that a call has v: itself, or bytes that it is made of.
+  double held_for(ValueId v, const Node& node) const {
+    return growth_ == Growth::none_of_bytes ? std::min(memory(v), held_by_operands(node)) : memory(v);
+  }
+
   /// Is it computed once, if a call reads it? What takes no more memory than the bound values that it is made of. Views
   /// cost a call nothing, but for the transposes of some matrices.
   bool is_worth_it(const Node& node) const {
     if (is_view(node.op) && !(node.op == Op::transpose && is_laid_out(node.results[0]))) return false;
-    double read = 0, written = 0;
-    for (ValueId v : node.operands) read += kinds_[v] == Kind::of_bound ? elements(v) : 0;
-    for (ValueId v : node.results) written += elements(v);
-    return written <= read;
+    double written = 0;
+    for (ValueId v : node.results) written += memory(v);
+    return written <= held_by_operands(node);
   }
 
   /// Does a transpose lie as products read it, from the right? A row times [112, 336] floats takes 1.4 us, times the
@@ -182,6 +202,8 @@ class Split {
   static constexpr double kMostGrowth = 16, kAnyway = 1 << 20;
 
   const Graph& graph_;
+  Growth growth_;
+  IdMap<ValueId, double> held_;
   double most_ = kAnyway;  // elements of a value that is computed once, so that the time it takes is that of the bound
   IdMap<ValueId, Kind> kinds_;
   IdMap<NodeId, bool> is_checked_, in_call_;
@@ -195,6 +217,6 @@ class Split {
 
 }  // namespace
 
-BoundPart split_bound_part(const Graph& graph) { return Split(graph).run(); }
+BoundPart split_bound_part(const Graph& graph, Growth growth) { return Split(graph, growth).run(); }
 
 }  // namespace inlay::rewrite

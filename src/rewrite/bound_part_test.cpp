@@ -29,6 +29,24 @@ TEST(SplitBoundPart, WhatHangsOnBoundParametersAloneIsComputedOnce) {
   EXPECT_THAT(part.bound, ElementsAre(~0));
 }
 
+TEST(SplitBoundPart, BytesStayBytesWhereNoneMayBeAdded) {
+  const Graph graph = program(R"(graph @main(%x: f32[4, 8], %w: i8[4, 8] bound, %b: i32[8] bound, %s: f32[8] bound) {
+    %f = cast %w : f32
+    %g = mul %f, %s
+    %h = cast %b : f32
+    %i = mul %h, %s
+    %y = mul %x, %g
+    %z = add %y, %i
+    return %z
+  })");
+  const BoundPart part = split_bound_part(graph, Growth::none_of_bytes);
+  verified(part.once);
+  verified(part.call);
+  EXPECT_THAT(outputs_of(part.once), ElementsAre("i"));  // as many bytes as one of what it is made of
+  EXPECT_THAT(part.bound, ElementsAre(0, 2, ~0));        // g has four times those of w
+  EXPECT_THAT(outputs_of(split_bound_part(graph).once), ElementsAre("g", "i"));
+}
+
 TEST(SplitBoundPart, ViewsLiteralsAndWhatGrowsStayWithTheCalls) {
   const BoundPart part = split_bound_part(program(R"(graph @main(%x: f64[4, 3], %w: f64[3] bound, %v: f64[4, 1] bound) {
     %b = broadcast %w : f64[4, 3]

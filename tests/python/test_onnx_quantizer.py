@@ -298,3 +298,20 @@ def test_what_is_stored(tmp_path):
         explained = inlay.explain(inlay.onnx.compile(quantised("convolutions", way, tmp_path)))
         kernels[way] = len(explained.kernels), len(explained.copies)
     assert kernels == {"QDQ, u8 u8": (7, 0), "operators, u8 u8": (7, 0), "i8": (10, 0)}
+
+
+def test_weights_of_a_small_device_stay_bytes(tmp_path):
+    """`windows=False`: what would take four times the memory is converted where it is read."""
+    for way in ("QDQ, i8 i8, channels", "operators, i8 i8, channels", "i8, channels"):
+        path = quantised("convolutions", way, tmp_path)
+        model = onnx.load(path)
+        sizes = {}
+        for windows in (True, False):
+            fn = inlay.onnx.compile(path, windows=windows)
+            for away, share in compared(model, fn, 2, 5):
+                assert away < 1.01
+                assert share < 0.05
+            sizes[windows] = sum(np.asarray(array).nbytes for array in fn.compilation.bound)
+        ints = sum(numpy_helper.to_array(one).size for one in model.graph.initializer if one.data_type in (TensorProto.INT8, TensorProto.UINT8))
+        assert sizes[False] <= ints + 400
+        assert sizes[True] > 2.5 * ints
