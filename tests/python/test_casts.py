@@ -49,3 +49,37 @@ def test_floats_beyond_the_dtype(backend):
         env={**os.environ, "INLAY_BACKEND": backend},
     )
     assert done.stdout == "as documented\n", done.stderr
+
+
+CLIPPED = """
+import inlay, numpy as np
+edges = [(-128, 127), (0, 255), (-2147483000, 2147483000), (-2147483648, 2147483648), (-1e10, 3e9)]
+for source, (low, high) in [(source, edge) for source in ("f32", "f64") for edge in edges]:
+    numbers = np.dtype(source.replace("f32", "f4").replace("f64", "f8"))
+    x = np.array([low - 1, low, low + 0.5, -1.7, -0.0, 0.5, 2.5, high - 0.5, high, 2.0 * high, np.inf, -np.inf] * 5, numbers)
+    clipped = np.clip(x, numbers.type(low), numbers.type(high))
+    for form in ("%c = clip %x, %l, %h", "%d = max %x, %l\\n %c = min %d, %h"):
+        for dtype in ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"):
+            limits = f"%l = literal {{float(low)}} : {{source}}\\n %h = literal {{float(high)}} : {{source}}"
+            run = inlay.compile(f"graph @m(%x: {{source}}[n]) {{{{\\n {{limits}}\\n {{form}}\\n %y = cast %c : {{dtype}}\\n return %y\\n}}}}")
+            kind = np.dtype(dtype[0] + str(int(dtype[1:]) // 8))
+            wanted = [int(v) % 2 ** (8 * kind.itemsize) for v in clipped]
+            got = run(x)
+            assert [int(v) % 2 ** (8 * kind.itemsize) for v in got] == wanted, (form, source, dtype, low, high)
+            try:
+                run(np.array([1, np.nan], numbers))
+            except ValueError as error:
+                assert "NaN" in str(error)
+            else:
+                raise AssertionError("NaN is no integer")
+print("as documented")
+"""
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_floats_that_were_clipped(backend):
+    """What is known to lie in the range of an i32 is converted by other instructions: to the same numbers."""
+    done = subprocess.run(
+        [sys.executable, "-c", CLIPPED.format()], capture_output=True, text=True, env=os.environ | {"INLAY_BACKEND": backend}
+    )
+    assert done.stdout == "as documented\n", done.stderr

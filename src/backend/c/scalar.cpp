@@ -296,4 +296,10 @@ std::string cast_text(Needs& needs, const std::string& value, DType from, DType 
   return str("(", memory_type(to), ")", value);
 }
 
+std::string small_cast_text(Needs& needs, const std::string& value, DType to) {
+  use_type(needs, to);
+  const std::string whole = str("(", value, " == ", value, " ? (int32_t)", value, " : 0)");
+  return to == DType::i32 ? whole : str("(", memory_type(to), ")", whole);
+}
+
 }  // namespace inlay::c_backend

@@ -12,6 +12,9 @@ std::string op_text(Needs& needs, ScalarOp op, DType dtype, std::span<const std:
 
 /// NumPy's conversion. Out of range a float becomes the minimum integer.
 std::string cast_text(Needs& needs, const std::string& value, DType from, DType to);
+/// Of a float that lies in the range of an i32 once it is truncated, or is NaN, which is 0: without arithmetic on
+/// doubles or integers of 64 bits, which small machines have no instructions for.
+std::string small_cast_text(Needs& needs, const std::string& value, DType to);
 
 /// A function of C99 of its own or of the C library, or what this backend has not, and calls.
 enum class Origin : uint8_t { c99, called };

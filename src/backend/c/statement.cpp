@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/c/scalar.h"
+#include "kernel/ranges.h"
 #include "support/error.h"
 
 namespace inlay::c_backend {
@@ -42,7 +43,12 @@ void StatementText::write_value(const Statement& s, std::size_t i) {
       std::vector<std::string> operands;
       for (kernel::RegisterId r : s.operands) operands.push_back(nest_.value(r));
       const DType dtype = nest_.dtype(s.operands.back());
-      if (s.kind == Kind::cast) return nest_.define(s, cast_text(p_.needs, operands[0], dtype, s.dtype));
+      if (s.kind == Kind::cast) {
+        const bool is_small =
+            (dtype == DType::f32 || dtype == DType::f64) && kernel::fits_i32(nest_.stage, s.operands[0]);
+        return nest_.define(s, is_small && is_integer(s.dtype) ? small_cast_text(p_.needs, operands[0], s.dtype)
+                                                               : cast_text(p_.needs, operands[0], dtype, s.dtype));
+      }
       return nest_.define(s, op_text(p_.needs, s.op, dtype, operands));
     }
     case Kind::store:

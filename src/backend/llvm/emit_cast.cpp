@@ -129,4 +129,10 @@ Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to) {
   return b.CreateIntCast(value, type, is_signed);
 }
 
+Value* emit_small_cast(FunctionEmitter& f, Value* value, DType to) {
+  llvm::Type* type = value->getType()->getWithNewType(f.b.getInt32Ty());
+  Value* whole = f.b.CreateFreeze(f.b.CreateFPToSI(value, type));
+  return f.b.CreateSExtOrTrunc(whole, value->getType()->getWithNewType(register_type(f.b, to)));
+}
+
 }  // namespace inlay::llvm_backend

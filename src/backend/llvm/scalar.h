@@ -11,6 +11,10 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
 /// NumPy's conversion. Never poison: out of range a float becomes what the instruction gives (the minimum integer).
 Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to);
 
+/// Of floats that lie in the range of an i32 once they are truncated (or are NaN, which may give any number). A vector
+/// of i32 takes one instruction; one of i64 takes several, or one for each lane.
+Value* emit_small_cast(FunctionEmitter& f, Value* value, DType to);
+
 /// What `combine` does; not `set`.
 Value* emit_combine(FunctionEmitter& f, Combine combine, DType dtype, Value* left, Value* right);
 
