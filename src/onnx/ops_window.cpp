@@ -8,6 +8,7 @@
 #include "onnx/ops.h"
 #include "onnx/quantised.h"
 #include "onnx/reduce.h"
+#include "onnx/window_lines.h"
 #include "onnx/windows.h"
 
 namespace inlay::onnx {
@@ -43,27 +44,38 @@ ValueId by_sums(Call& c, const Convolution& conv, ValueId x) {
   return c.b.reshape(sums, joined({conv.batch, conv.out}, counts));
 }
 
-/// One channel in each group: products of whole slices where the kernel is small, else a loop over it. No window is
-/// stored.
-ValueId depthwise(Call& c, const Convolution& conv, ValueId x) {
-  const auto taps = few_taps(conv.windows, kFewTaps);
-  if (!taps || taps->empty()) return by_sums(c, conv, x);
+/// The sum over a window's places of what `read` says of a place, times the weight there.
+template <typename Read>
+ValueId sum_of_taps(Call& c, const Convolution& conv, const std::vector<std::vector<int64_t>>& taps, Read read) {
   const std::size_t rank = conv.windows.size();
-  const Dim each = floor_div(conv.out, conv.groups);
-  const ValueId data = by_group(c, x, conv.groups, 1);
-  const std::vector<Dim> kernel = kernels_of(conv.windows);
-  const ValueId weights = c.b.reshape(conv.weights, joined({Dim(conv.groups), each}, kernel));
+  const Dim groups = conv.groups, each = floor_div(conv.out, conv.groups);
+  const ValueId weights = c.b.reshape(conv.weights, joined({groups, each}, kernels_of(conv.windows)));
   const auto weight_at = [&](const std::vector<int64_t>& place) {
-    std::vector<IndexItem> index = {IndexItem::range(0, conv.groups), IndexItem::range(0, each)};
+    std::vector<IndexItem> index = {IndexItem::range(0, groups), IndexItem::range(0, each)};
     for (int64_t at : place) index.push_back(IndexItem::at(at));
-    return c.b.reshape(c.b.slice(weights, std::move(index)), joined({Dim(conv.groups), each}, ones(rank)));
+    return c.b.reshape(c.b.slice(weights, std::move(index)), joined({groups, each}, ones(rank)));
   };
   ValueId sum;
-  for (const auto& place : *taps) {
-    const ValueId term = c.scalar(ScalarOp::mul_, {tap(c, data, conv.windows, place), weight_at(place)});
+  for (const auto& place : taps) {
+    const ValueId term = c.scalar(ScalarOp::mul_, {read(place), weight_at(place)});
     sum = sum.valid() ? c.scalar(ScalarOp::add_, {sum, term}) : term;
   }
   return c.b.reshape(sum, joined({conv.batch, conv.out}, counts_of(conv.windows)));
+}
+
+/// One channel in each group: products of what all windows read at a place of theirs where the kernel is small, else a
+/// loop over it. No window is stored.
+ValueId depthwise(Call& c, const Convolution& conv) {
+  const auto taps = few_taps(conv.windows, kFewTaps);
+  if (taps && !taps->empty() && WindowLines::fit(conv.windows)) {
+    WindowLines lines(c, by_group(c, conv.x, conv.groups, 1), conv.windows);
+    return sum_of_taps(c, conv, *taps, [&](const std::vector<int64_t>& place) { return lines.tap(place); });
+  }
+  const ValueId x = padded(c, conv.x, conv.windows, Literal::of(c.type(conv.x).dtype, 0));
+  if (!taps || taps->empty()) return by_sums(c, conv, x);
+  const ValueId data = by_group(c, x, conv.groups, 1);
+  return sum_of_taps(c, conv, *taps,
+                     [&](const std::vector<int64_t>& place) { return tap(c, data, conv.windows, place); });
 }
 
 /// The rows of x that windows of the first axis read from window `first` on, with zeros beyond x:
@@ -192,7 +204,7 @@ Convolution convolution_of(Call& c, ValueId x, ValueId weights) {
 
 ValueId convolved(Call& c, const Convolution& conv) {
   if (conv.groups == 1 || !conv.channels.is(1)) return by_matmul(c, conv);
-  return depthwise(c, conv, padded(c, conv.x, conv.windows, Literal::of(c.type(conv.x).dtype, 0)));
+  return depthwise(c, conv);
 }
 
 void conv(Call& c) {
@@ -299,7 +311,7 @@ void causal_conv(Call& c) {
   conv.groups = (weights[0].is_constant() ? weights[0] : dims[1]).constant();
   conv.windows = {
       {.size = dims[2] + kept, .kernel = weights[2], .before = 0, .after = 0, .behind = 0, .count = dims[2]}};
-  ValueId y = with_bias(c, depthwise(c, conv, conv.x), 2);
+  ValueId y = with_bias(c, depthwise(c, conv), 2);
   const std::string activation = c.word("activation", "none");
   if (activation == "silu" || activation == "swish") {
     y = c.scalar(ScalarOp::mul_, {y, c.scalar(ScalarOp::sigmoid_, {y})});

@@ -186,17 +186,48 @@ def test_windows_that_are_not_stored():
     assert told.arena_bytes == 4 * 4 * 13 * 13
 
 
+def depthwise(x, w, **attributes):
+    nodes = [node("Conv", "x,w", "c", group=x[1], **attributes), node("Relu", "c")]
+    dims = ", ".join(map(str, x))
+    return model(nodes, [f"x: f32[{dims}]"], constants={"w": w})
+
+
 def test_depthwise_stores_no_windows():
     rng = np.random.default_rng(13)
-    nodes = [
-        node("Conv", "x,w", "c", group=6, pads=[1, 1, 1, 1]),
-        node("Relu", "c"),
-    ]
-    network = model(nodes, X[2], constants={"w": data_of(rng, (6, 1, 3, 3))[0]})
-    fn = agrees(network, *calls_of(rng, *SHAPES[2]), **CLOSE)
+    network = depthwise(["batch", 6, "height", "width"], data_of(rng, (6, 1, 3, 3))[0], pads=[1, 1, 1, 1])
+    fn = agrees(network, *calls_of(rng, *SHAPES[2], (3, 6, 1, 1), (1, 6, 7, 7), (1, 6, 2, 30)), **CLOSE)
     told = inlay.explain(fn)
     assert not told.library_calls and len(told.kernels) == 1
     assert len(told.stored) == 1  # a channel with its padding
+
+
+@pytest.mark.parametrize(("attributes", "lines"), [({}, [11 * 7]), ({"strides": [2, 2]}, [6 * 4, 5 * 4, 5 * 4, 4 * 4])])
+def test_of_short_rows_depthwise_is_one_loop_over_each_image(attributes, lines):
+    rng = np.random.default_rng(19)
+    network = depthwise([1, 64, 7, 7], data_of(rng, (64, 1, 3, 3))[0], pads=[1] * 4, **attributes)
+    told = inlay.explain(agrees(network, *calls_of(rng, (1, 64, 7, 7)), **CLOSE))
+    stored = {value.bytes for value in told.stored}
+    assert {str(4 * 64 * line) for line in lines} <= {str(size) for size in stored}, stored
+    assert not told.library_calls
+
+
+def test_a_tap_beside_a_row_is_no_element_of_the_next():
+    x = np.ones((1, 2, 6, 5), np.float32)
+    x[0, :, ::2, 0], x[0, :, 1::2, -1] = np.inf, np.nan
+    for attributes in ({}, {"strides": [2, 2]}, {"dilations": [2, 2]}):
+        network = depthwise(["batch", 2, "height", "width"], np.ones((2, 1, 3, 3), np.float32), pads=[1] * 4, **attributes)
+        agrees(network, (x,))
+        agrees(network, (x,), fixed={"batch": 1, "height": 6, "width": 5})
+
+
+@pytest.mark.parametrize(("size", "kernel"), [(14, 3), (7, 5), (9, 4), (4, 5), (1, 3), (2, 7)])
+@pytest.mark.parametrize("strides", [[1, 1], [2, 2], [2, 1], [3, 2]])
+def test_depthwise_of_known_sizes(size, kernel, strides):
+    rng = np.random.default_rng(17)
+    before, behind = (kernel - 1) // 2, kernel // 2
+    x, w = data_of(rng, (2, 6, size, size), (12, 1, kernel, kernel))
+    nodes = [node("Conv", "x,w", group=6, strides=strides, pads=[before, before, behind, behind])]
+    agrees(model(nodes, [f"x: f32[2, 6, {size}, {size}]"], constants={"w": w}), (x,), **CLOSE)
 
 
 def test_a_window_longer_than_the_data_is_refused():
