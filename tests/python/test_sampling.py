@@ -96,6 +96,42 @@ def test_groups_coords_and_stats_are_those_of_nutpie_on_numba(monkeypatch):
         assert {n: v.dtype for n, v in one.data_vars.items()} == {n: v.dtype for n, v in other.data_vars.items()}
 
 
+def formula():
+    """Dims as Bambi names them, and variables without dims."""
+    with pm.Model(coords={"poly(x, 3)_dim": ["a", "b", "c"], "g,h": [0, 1]}) as model:
+        slopes = pm.Normal("poly(x, 3)", dims="poly(x, 3)_dim")
+        pm.Dirichlet("w(g, h)", np.ones((2, 3)), dims=("g,h", "poly(x, 3)_dim"))
+        pm.Normal("seen", slopes.sum() + pm.Normal("f(u, v)", shape=2).sum(), 1, observed=DATA)
+    return model
+
+
+def test_dims_with_commas():
+    """nutpie parts their names at the commas."""
+    trace = in_the_block(formula())
+    assert sampler(trace) == "nutpie"
+    assert {name: v.dims[2:] for name, v in trace.posterior.data_vars.items()} == {
+        "poly(x, 3)": ("poly(x, 3)_dim",), "w(g, h)": ("g,h", "poly(x, 3)_dim"), "f(u, v)": ("f(u, v)_dim_0",)
+    }  # fmt: skip
+    assert list(trace.posterior["poly(x, 3)_dim"].values) == ["a", "b", "c"]
+    assert np.isfinite(trace.posterior["poly(x, 3)"].sel({"poly(x, 3)_dim": "b"}).values).all()
+
+
+def test_a_sign_for_commas_is_in_no_name():
+    with pm.Model(coords={"a\u201ab": [0, 1], "a,b": [0, 1, 2]}) as model:
+        pm.Normal("x", dims=("a\u201ab", "a,b"))
+        pm.Normal("seen", pm.Normal("m"), 1, observed=DATA)
+    assert in_the_block(model).posterior["x"].dims == ("chain", "draw", "a\u201ab", "a,b")
+
+
+def test_dims_with_commas_where_nutpie_is_called():
+    import nutpie
+
+    with pytest.warns(UserWarning, match="nutpie parts names of dims at commas.*is `poly\\(x, 3\\)_dim`"):
+        compiled = inlay.pymc.compile_nutpie(formula())
+    trace = nutpie.sample(compiled, draws=20, tune=20, chains=1, seed=1, progress_bar=False)
+    assert trace.posterior["w(g, h)"].shape == (1, 20, 2, 3)
+
+
 def test_a_block_leaves_other_modes_as_they_were():
     with line(), inlay.pytensor.default_mode(), pytest.raises(AssertionError, match="compiles with Numba"):
         pm.sample(backend="numba", **SHORT)

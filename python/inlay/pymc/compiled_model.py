@@ -30,6 +30,7 @@ def compiled_model_class(base):
     @dataclasses.dataclass(frozen=True)
     class CompiledModel(base):
         functions: object = None
+        own_names: dict = dataclasses.field(default_factory=dict)  # of dims, by those that nutpie has
 
         def with_data(self, **updates):
             """A model with other values of `pm.Data`, also of other lengths. Compiles nothing.

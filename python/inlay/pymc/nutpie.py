@@ -22,6 +22,7 @@ from ..choices import a_kind
 from ..pytensor import MODE, c_function, mode
 from ..pytensor.user_lines import warn_user
 from .compiled_model import compiled_model_class
+from .dim_names import without_commas
 from .limits import NotForNutpie, refuse_discrete
 
 KNOWN = "0.16.8 and 0.16.11"  # versions that were tried
@@ -55,7 +56,7 @@ def compile_nutpie(
     model; ValueError for a model without free variables.
     """
     _require_free_variables(model)
-    return compile_in_mode(
+    compiled = compile_in_mode(
         model,
         mode(planner=planner, threads=threads),
         var_names=var_names,
@@ -64,6 +65,15 @@ def compile_nutpie(
         jitter_rvs=jitter_rvs,
         freeze_model=freeze_model,
     )
+    warn_of_dim_names(compiled)
+    return compiled
+
+
+def warn_of_dim_names(compiled):
+    """Where nutpie is called by the user, who gets the names that it has."""
+    if compiled.own_names:
+        names = ", ".join(f"`{other}` is `{own}`" for other, own in compiled.own_names.items())
+        _warn(f"nutpie parts names of dims at commas, so in its trace they have another sign: {names}. pm.sample puts commas back")
 
 
 def _require_free_variables(model):
@@ -105,8 +115,8 @@ def compile_in_mode(
     _refuse_float32(expand, "what this model records of a draw")
     keys, data, user_data = _shared_data(parts, [*logp.get_shared(), *expand.get_shared()])
     offsets = {variable: _offsets(user_data.dtype, key) for variable, key in keys.items()}
-    dims, coords = parts.prepare_dims_and_coords(model, shape_info, *reparameterized)
     shapes = {name: tuple(shape) for name, _, shape in zip(*shape_info, strict=True)}
+    dims, coords, own_names = without_commas(*parts.prepare_dims_and_coords(model, shape_info, *reparameterized), shapes)
     functions = _Functions(model, logp, expand, offsets, n_dim, keys)
     functions.warn_of_python()
     fields = {
@@ -126,6 +136,7 @@ def compile_in_mode(
         "expand_func": expand,
         "reparameterized_names": reparameterized[0] if reparameterized else None,
         "functions": functions,
+        "own_names": own_names,
     }
     return parts.make_model(fields)
 

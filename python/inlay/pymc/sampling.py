@@ -20,12 +20,16 @@ from pytensor.compile.mode import get_mode
 from ..pytensor.linker import InlayLinker
 from ..pytensor.mode import MODE
 from ..pytensor.user_lines import WarningsWithout
+from .dim_names import with_own_names
 from .limits import NotForNutpie, refuse_discrete
 
 _log = logging.getLogger("pymc.sampling.mcmc")
 
 # The mode of inlay's in which `pm.sample` now has a model compiled for nutpie.
 _mode_of_sampling = contextvars.ContextVar("mode_of_sampling", default=None)
+
+# The own names of dims that nutpie has other names for, of the model that was compiled last.
+_own_names_of_dims = contextvars.ContextVar("own_names_of_dims", default=None)
 
 # What PyMC logs of nutpie before it has the model compiled, which may find that nutpie cannot sample it.
 _lines_of_nutpie = contextvars.ContextVar("lines_of_nutpie", default=None)
@@ -44,9 +48,13 @@ def teach_nutpie(nutpie):
             return compile_by_nutpie(model, backend=backend, gradient_backend=gradient_backend, **kwargs)
         if gradient_backend not in (None, "pytensor"):
             raise ValueError(f"inlay compiles the gradients of PyTensor, and gradient_backend is {gradient_backend!r}")
-        from .nutpie import compile_in_mode  # which imports inlay.pytensor, which imports this
+        from .nutpie import compile_in_mode, warn_of_dim_names  # which import inlay.pytensor, which imports this
 
         compiled = compile_in_mode(model, mode, **kwargs)
+        if _mode_of_sampling.get() is None:
+            warn_of_dim_names(compiled)
+        else:
+            _own_names_of_dims.set(compiled.own_names)
         _log_lines_of_nutpie()
         return compiled
 
@@ -73,8 +81,11 @@ def teach_pymc(mcmc):
         teach_nutpie(sys.modules.get("nutpie"))  # again, if somebody has loaded it anew
         token = _mode_of_sampling.set(mode if is_nutpie else None)
         try:
-            with _lines_wait() if is_nutpie and mode is not None else contextlib.nullcontext():
+            if not is_nutpie or mode is None:
                 return sample_by_others(*args, **kwargs)
+            with _lines_wait():
+                trace = sample_by_others(*args, **kwargs)
+                return with_own_names(trace, _own_names_of_dims.get())
         finally:
             _mode_of_sampling.reset(token)
 
