@@ -278,11 +278,14 @@ Draw::Part part_of(const PythonPart& part) {
 
 /// Those of the NumPy that this process has imported; null: it exports none.
 std::shared_ptr<const Samplers> samplers_of_numpy() {
-  static const std::shared_ptr<const Samplers> samplers = [] {
+  // The GIL guards it. No initialiser of the static looks them up: the import may give up the GIL, and another thread
+  // that took it would wait for the initialiser and keep the GIL.
+  static std::shared_ptr<const Samplers> known;
+  if (known == nullptr) {
     const nb::object module = nb::module_::import_("numpy.random._generator");
-    return load_samplers(nb::cast<std::string>(module.attr("__file__")));
-  }();
-  return samplers;
+    known = load_samplers(nb::cast<std::string>(module.attr("__file__")));
+  }
+  return known;
 }
 
 nb::object make_draw(const std::string& name, int generator, const std::optional<PythonPart>& size,
