@@ -13,6 +13,7 @@
 #include "errors.h"
 #include "interrupt.h"
 #include "out_arrays.h"
+#include "runtime/host_result.h"
 #include "runtime/result_place.h"
 #include "runtime/type_of.h"
 
@@ -122,13 +123,16 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
                            std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times)
     : executable_(std::move(executable)), step_times_(std::move(step_times)) {
   const runtime::Object& object = executable_->object();
+  runtime::require_host_functions(object, [&](std::size_t number) { return number < host_functions.size(); });
   symbol_template_.assign(object.symbols.size(), -1);
   std::size_t num_bound = 0;
   for (std::size_t slot = 0; slot < object.params.size(); ++slot) {
     const runtime::TensorSpec& spec = object.params[slot];
     std::vector<int64_t> dims;
     if (spec.bound) {
-      INLAY_CHECK(num_bound < bound.size(), "no array for ", spec.name);
+      if (num_bound >= bound.size()) {
+        throw Error(ErrorCode::wrong_argument_count, {}, str("no array for the bound parameter %", spec.name));
+      }
       PyObject* given = bound[num_bound++];
       auto* array = reinterpret_cast<PyArrayObject*>(given);
       const ArrayForm info = info_of(spec);
@@ -190,13 +194,14 @@ void BoundProgram::bind_sizes(const runtime::TensorSpec& spec, std::span<const i
 }
 
 HeldProgram::HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-                         std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times)
+                         std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times,
+                         std::span<PyObject* const> others)
     : program_(
           std::make_shared<const BoundProgram>(std::move(executable), bound, host_functions, std::move(step_times))),
-      references_(PyTuple_New(static_cast<Py_ssize_t>(bound.size() + host_functions.size()))) {
+      references_(PyTuple_New(static_cast<Py_ssize_t>(bound.size() + host_functions.size() + others.size()))) {
   if (references_ == nullptr) throw std::bad_alloc();
   std::size_t at = 0;
-  for (std::span<PyObject* const> objects : {bound, host_functions}) {
+  for (std::span<PyObject* const> objects : {bound, host_functions, others}) {
     for (PyObject* object : objects) set_tuple_item(references_, at++, Py_NewRef(object));
   }
 }

@@ -41,7 +41,8 @@ class BoundProgram {
  public:
   /// `bound`: arrays by order of the bound parameters; `host_functions`: callables by number. Takes no references: that
   /// they live is up to HeldProgram.
-  /// `step_times`: where the times of steps go, if the code tells them; or null.
+  /// `step_times`: where the times of steps go, if the code tells them; or null. Throws where an array or a function is
+  /// missing.
   BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
                std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times);
   BoundProgram(const BoundProgram&) = delete;
@@ -128,8 +129,10 @@ class BoundProgram {
 class HeldProgram {
  public:
   HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-              std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times);
+              std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times,
+              std::span<PyObject* const> others = {});
   HeldProgram(const HeldProgram& other) : program_(other.program_), references_(Py_NewRef(other.references_)) {}
+  /// As BoundProgram. `others`: what the executable calls besides.
   HeldProgram& operator=(const HeldProgram&) = delete;
   ~HeldProgram() { Py_DECREF(references_); }
 

@@ -14,7 +14,6 @@
 #include "explain.h"
 #include "file/function_file.h"
 #include "interrupt.h"
-#include "ir/region.h"
 #include "ir/text.h"
 #include "kept_program.h"
 #include "low_level.h"
@@ -45,33 +44,17 @@ std::vector<PyObject*> pointers(const nb::object& objects) {
   return result;
 }
 
-/// Throws where the graph needs an array or a function that nobody supplies.
-void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_functions) {
-  std::size_t wanted = 0;
-  for (const Param& param : graph.params) {
-    if (!param.bound || ++wanted <= num_bound) continue;
-    throw Error(
-        ErrorCode::wrong_argument_count, {},
-        str(graph.value_text(param.value), " is bound: an array for it must be given when the program is compiled"));
-  }
-  for_each_node(graph, [&](const Node& node) {
-    if (node.op != Op::host_call || static_cast<std::size_t>(node.host_function) < num_functions) return;
-    throw Error(ErrorCode::wrong_argument_count, node.location,
-                str("the host call \"", node.text, "\" needs a function when the program is compiled"));
-  });
-}
-
 Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functions, nb::dict choices, bool time_steps) {
-  check_supplies(graph, nb::len(bound), nb::len(host_functions));
   Options options = options_of(choices);
   options.time_steps = time_steps;
   std::optional<Program> program;
   unless_interrupted([&] { program = compile_program(graph, options); });
-  std::vector<PyObject*> callables = pointers(host_functions);
-  if (options.planning.custom) callables.push_back(choices["planner"].ptr());  // it plans calls, too
+  std::vector<PyObject*> kept_alive;
+  if (options.planning.custom) kept_alive.push_back(choices["planner"].ptr());  // it plans calls, too
   const auto step_times = time_steps ? std::make_shared<runtime::StepTimes>(program->kernels.steps.size()) : nullptr;
   const auto kept = std::make_shared<const KeptProgram>(std::move(*program));
-  return {kept, HeldProgram(kept->executable(), pointers(bound), callables, step_times), step_times};
+  return {kept, HeldProgram(kept->executable(), pointers(bound), pointers(host_functions), step_times, kept_alive),
+          step_times};
 }
 
 /// Of a function that was read from a file.

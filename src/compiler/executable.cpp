@@ -10,7 +10,6 @@
 #include "compiler/executable_state.h"
 #include "compiler/strided.h"
 #include "inlay/compile.h"
-#include "ir/region.h"
 #include "runtime/bytes.h"
 #include "runtime/host_result.h"
 #include "runtime/result_place.h"
@@ -223,21 +222,7 @@ Options options_of(const CompileOptions& from) {
   return out;
 }
 
-namespace {
-
-void require_functions(const Graph& graph, const CompileOptions& options) {
-  for_each_node(graph, [&](const Node& node) {
-    const auto at = static_cast<std::size_t>(node.host_function);
-    if (node.op != Op::host_call || (at < options.host_functions.size() && options.host_functions[at])) return;
-    throw Error(ErrorCode::unknown_name, node.location,
-                str("host call \"", node.text, "\": no host function ", node.host_function, " was given"));
-  });
-}
-
-}  // namespace
-
 Executable compile(const Graph& graph, const CompileOptions& options) {
-  require_functions(graph, options);
   Program program = compile_program(graph, options_of(options));
   runtime::Executable code = std::move(program.executable);
   return Executable(state_of(std::move(code), options.host_functions,

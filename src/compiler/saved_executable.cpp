@@ -5,6 +5,7 @@
 
 #include "compiler/executable_state.h"
 #include "compiler/saved.h"
+#include "runtime/host_result.h"
 #include "runtime/type_of.h"
 #include "support/whole_file.h"
 
@@ -22,15 +23,6 @@ std::span<const std::byte> as_bytes(const std::string& text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-void require_functions(const runtime::Object& object, std::span<const HostFunction> functions) {
-  for (std::size_t i = 0; i < object.host_calls.size(); ++i) {
-    const runtime::HostCallSpec& call = object.host_calls[i];
-    if (call.function < 0 || (i < functions.size() && functions[i])) continue;
-    throw Error(ErrorCode::unknown_name, call.location,
-                str("host call \"", call.name, "\": no host function ", call.function, " was given"));
-  }
-}
-
 }  // namespace
 
 std::shared_ptr<const ExecutableState> state_of(runtime::Executable executable,
@@ -39,6 +31,8 @@ std::shared_ptr<const ExecutableState> state_of(runtime::Executable executable,
                                                 std::shared_ptr<const file::FunctionFile> file,
                                                 std::vector<file::Section> sections) {
   const runtime::Object& object = executable.object();
+  runtime::require_host_functions(
+      object, [&](std::size_t number) { return number < host_functions.size() && host_functions[number]; });
   std::vector<TensorInfo> params = infos_of(object.params), results = infos_of(object.outputs);
   return std::make_shared<const ExecutableState>(
       ExecutableState{std::move(executable), std::move(host_functions), std::move(params), std::move(results),
@@ -56,7 +50,6 @@ std::vector<std::byte> Executable::to_bytes() const {
 Executable Executable::from_bytes(std::span<const std::byte> bytes, std::string_view name,
                                   std::vector<HostFunction> host_functions) {
   auto file = std::make_shared<const file::FunctionFile>(file::read(bytes, name));
-  require_functions(file->object, host_functions);
   if (why_not_here(*file).empty()) {
     runtime::Executable code = load_code(*file);
     return Executable(state_of(std::move(code), std::move(host_functions), nullptr, std::move(file)));

@@ -4,6 +4,14 @@
 
 namespace inlay::runtime {
 
+void require_host_functions(const Object& object, const std::function<bool(std::size_t)>& is_given) {
+  for (const HostCallSpec& call : object.host_calls) {
+    if (call.function < 0 || is_given(static_cast<std::size_t>(call.function))) continue;
+    throw Error(ErrorCode::unknown_name, call.location,
+                str("host call \"", call.name, "\": no host function ", call.function, " was given"));
+  }
+}
+
 std::optional<Error> wrong_host_result(const HostCallSpec& call, std::size_t i, std::string_view dtype,
                                        std::span<const int64_t> dims) {
   const TensorSpec& wanted = call.results[i];

@@ -1,11 +1,15 @@
 #pragma once
-// Compares what a host function returned to its declaration in the graph.
+// Host functions beside what a program says of them: is there one for each call, and did it return what is declared?
+#include <functional>
 #include <optional>
 #include <span>
 
 #include "runtime/object.h"
 
 namespace inlay::runtime {
+
+/// Throws Error(unknown-name) where the program calls a function that nobody has given; `is_given` answers by number.
+void require_host_functions(const Object& object, const std::function<bool(std::size_t)>& is_given);
 
 /// Returns the error in result `i` of a host call: `smooth: result 0 is f32[3], not f64[n]`. The code compares dims
 /// that the graph does not know as numbers, after the call has returned.
