@@ -143,7 +143,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
       bound_bytes_.push_back(bytes_of(array));
-      bind_sizes(spec, dims);
+      needs_rules_ |= bind_sizes(spec, dims, symbol_template_);
       runtime::check_facts(spec, {PyArray_DATA(array), dims.data()});
     } else {
       parameter_template_.push_back(nullptr);
@@ -174,23 +174,24 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
 
 BoundProgram::~BoundProgram() = default;
 
-/// Those of a bound array, which no call looks at again; what depends on an argument's is left to the runtime's rules.
-void BoundProgram::bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims) {
+bool bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims, std::span<int64_t> symbols) {
+  bool needs_rules = false;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const int symbol = symbol_of(spec.dims[axis]);
     int64_t must_be = dims[axis];
     if (spec.dims[axis].is_constant()) {
       must_be = spec.dims[axis].items[0].number;
     } else if (symbol < 0) {
-      needs_rules_ = true;
+      needs_rules = true;
     } else {
-      int64_t& known = symbol_template_[static_cast<std::size_t>(symbol)];
+      int64_t& known = symbols[static_cast<std::size_t>(symbol)];
       if (known < 0) known = dims[axis];
       must_be = known;
     }
     if (must_be == dims[axis]) continue;
     throw runtime::wrong_dim(spec.name, axis, dims[axis], must_be, symbol < 0 ? "" : spec.dim_texts[axis]);
   }
+  return needs_rules;
 }
 
 HeldProgram::HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,

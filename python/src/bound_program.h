@@ -33,6 +33,10 @@ struct ArrayForm {
   bool is_reshaped = false;  // and under other dims
 };
 
+/// Binds the symbols that dims of an array are whose sizes no call looks at again; -1 in `symbols`: not known yet. A
+/// dim that is an expression is left to the runtime's rules: true where there is one. Throws where a dim does not fit.
+bool bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims, std::span<int64_t> symbols);
+
 class Call;
 class Draw;
 class OutArrays;
@@ -96,7 +100,6 @@ class BoundProgram {
   bool give_away(Call& call, const OutArrays& outs, std::span<PyArrayObject*> arrays,
                  std::span<const void*> params) const;
   const char* why_not_direct(std::size_t slot, const OutArrays& outs, std::span<PyArrayObject* const> arrays) const;
-  void bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims);
   void note_copy(std::size_t argument, const char* why) const {
     copied_[argument].store(why, std::memory_order_relaxed);
   }

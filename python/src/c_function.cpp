@@ -24,6 +24,11 @@ std::string type_text(const ArrayForm& info) {
 
 CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments, const Options& options)
     : arguments_(program, arguments, "no C function", [&](std::size_t i) { return options.data.contains(i); }) {
+  for (const auto& [i, offsets] : options.data) {
+    if (i < arguments.size()) continue;
+    arguments_.refuse(str("user_data has argument ", i, ", and there are ", arguments.size()));
+  }
+  if (!options.form && !options.data.empty()) arguments_.refuse("user_data goes with the forms logp and expand");
   if (options.form || is_logp()) {
     make_flat(options, options.form.value_or(runtime::FlatForm::logp));
   } else {
@@ -94,6 +99,16 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
   signature_ = runtime::flat_signature(form);
 }
 
+/// By the runtime's rules: a dim of a kept array may be an expression of the sizes of others.
+void CFunction::require_sizes() const {
+  std::vector<runtime::TensorRef> refs = arguments_.refs_by_slot();
+  for (std::size_t i : arguments_.from_caller()) {
+    refs[static_cast<std::size_t>(program().slot_of_argument(i))].dims = program().arguments()[i].dims.data();
+  }
+  std::vector<int64_t> symbols(arguments_.symbols().size());
+  program().executable().bind_symbols(refs, symbols);
+}
+
 void CFunction::make_general() {
   for (std::size_t i : arguments_.from_caller()) {
     const ArrayForm& info = program().arguments()[i];
@@ -104,6 +119,7 @@ void CFunction::make_general() {
     if (result.is_static && !result.is_opaque) continue;
     arguments_.refuse("the size of an output is not a constant");
   }
+  require_sizes();
   general_ = runtime::Trampoline(reinterpret_cast<void*>(&call_general), this);
   const auto inputs =
       join(arguments_.from_caller(), ", ", [&](std::size_t i) { return type_text(program().arguments()[i]); });

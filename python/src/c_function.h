@@ -50,6 +50,7 @@ class CFunction {
   bool is_logp() const;
   void make_flat(const Options& options, runtime::FlatForm form);
   void make_general();
+  void require_sizes() const;
 
   const BoundProgram& program() const { return arguments_.program(); }
 

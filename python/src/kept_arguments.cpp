@@ -1,6 +1,5 @@
 #include "kept_arguments.h"
 
-#include "runtime/type_of.h"
 #include "support/counted.h"
 #include "support/error.h"
 
@@ -50,23 +49,10 @@ void KeptArguments::keep_argument(std::size_t i, PyObject* argument) {
   }
   kept_.push_back(nanobind::steal(array));
   auto* a = reinterpret_cast<PyArrayObject*>(array);
-  bind_sizes(info, a);
   dims_[i].assign(PyArray_DIMS(a), PyArray_DIMS(a) + PyArray_NDIM(a));
+  const auto slot = static_cast<std::size_t>(program_->slot_of_argument(i));
+  bind_sizes(program_->executable().object().params[slot], dims_[i], symbols_);
   addresses_[i] = PyArray_DATA(a);
-}
-
-void KeptArguments::bind_sizes(const ArrayForm& info, PyArrayObject* array) {
-  for (std::size_t axis = 0; axis < info.dims.size(); ++axis) {
-    const auto size = static_cast<int64_t>(PyArray_DIM(array, static_cast<int>(axis)));
-    int64_t must_be = info.dims[axis];
-    if (info.symbols[axis] >= 0) {
-      int64_t& symbol = symbols_[static_cast<std::size_t>(info.symbols[axis])];
-      if (symbol < 0) symbol = size;
-      must_be = symbol;
-    }
-    if (must_be == size) continue;
-    throw runtime::wrong_dim(info.name, axis, size, must_be);
-  }
 }
 
 std::vector<const void*> KeptArguments::addresses_by_slot() const {

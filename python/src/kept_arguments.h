@@ -41,7 +41,6 @@ class KeptArguments {
 
  private:
   void keep_argument(std::size_t i, PyObject* argument);
-  void bind_sizes(const ArrayForm& info, PyArrayObject* array);
 
   HeldProgram program_;
   std::string refusal_;

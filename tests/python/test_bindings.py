@@ -1,5 +1,6 @@
 """What `inlay._inlay` says of arguments that do not fit: no door gives them, but none may end the process."""
 
+import ctypes
 import subprocess
 import sys
 
@@ -22,6 +23,13 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
 CALLS = 'graph @main(%x: f64[n]) {\n %y = host_call "f" (%x) : f64[n]\n return %y\n}'
+KEPT = """graph @main(%x: f64[n], %o: f64[n + 1], %z: f64) {
+ %s = reduce add %x [0] : f64
+ %t = reduce add %o [0] : f64
+ %u = add %s, %t
+ %y = add %u, %z
+ return %y
+}"""
 
 
 def test_threads_that_import_the_samplers_do_not_wait_for_each_other():
@@ -40,3 +48,24 @@ def test_a_program_without_what_it_needs_is_not_made():
     bound = _inlay.parse("graph @main(%x: f64[n] bound) {\n %y = exp %x\n return %y\n}")
     with pytest.raises(errors.WrongArgumentCount, match="no array for the bound parameter %x"):
         _inlay.compile(bound)
+
+
+def test_a_kept_array_has_a_size_that_is_an_expression():
+    program = _inlay.compile(_inlay.parse(KEPT))
+    x, o = np.ones(3), np.ones(4)
+    c = program.c_function([x, o, None], "", {}, None, False)
+    z, y = ctypes.c_double(0.5), ctypes.c_double()
+    inputs, outputs = ((ctypes.c_void_p * 1)(ctypes.addressof(number)) for number in (z, y))
+    assert ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(c.address)(inputs, outputs) == 0
+    assert y.value == 7.5
+    assert program.low_level([x, o, None], "").signature == "double (double, void *)"
+    with pytest.raises(errors.ShapeMismatch, match=r"o: dim 0 is 3, but n \+ 1 is 4"):
+        program.c_function([x, np.ones(3), None], "", {}, None, False)
+
+
+def test_user_data_of_a_c_function_is_of_its_arguments():
+    program = _inlay.compile(_inlay.parse("graph @main(%x: f64, %a: f64) {\n %y = mul %x, %a\n return %y\n}"))
+    with pytest.raises(errors.Unsupported, match="user_data has argument 7, and there are 2"):
+        program.c_function([None, None], "", {7: (0, 8)}, None, False)
+    with pytest.raises(errors.Unsupported, match="user_data goes with the forms logp and expand"):
+        program.c_function([None, None], "", {1: (0, 8)}, None, False)
