@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "export/export.h"
+#include "from_python.h"
 #include "interrupt.h"
 #include "numpy_api.h"
 
@@ -56,11 +57,11 @@ nb::list exported_program(const std::string& text, const std::string& file_name,
 nb::bytes exported_library_of(nb::list parts, const std::map<std::string, std::string>& code) {
   LibraryRequest request;
   for (nb::handle each : parts) {
-    const auto part = nb::cast<nb::tuple>(each);
+    const nb::tuple part = tuple_of(each, 4, "a part of the library");
     LibraryRequest::Part& made = request.parts.emplace_back();
-    made.text = nb::cast<std::string>(part[0]);
-    made.file_name = nb::cast<std::string>(part[1]);
-    made.name = nb::cast<std::string>(part[2]);
+    made.text = text_of(part[0], "the text of a part");
+    made.file_name = text_of(part[1], "the file name of a part");
+    made.name = text_of(part[2], "the name of a part");
     made.bound = bound_arrays(parse(made.text, made.file_name), nb::cast<nb::dict>(part[3]));
   }
   for (const auto& [name, text] : code) request.code.push_back({name, text});

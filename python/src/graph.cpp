@@ -8,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "from_python.h"
 #include "ir/compose.h"
 #include "ir/compose_shape.h"
 #include "ir/compose_sizes.h"
@@ -17,6 +18,7 @@
 #include "linalg.h"
 #include "numpy_api.h"
 #include "ops/facts.h"
+#include "support/counted.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,12 +33,7 @@ DType dtype_named(std::string_view name) {
   throw Error(ErrorCode::unknown_name, {}, str("there is no dtype \"", name, "\""));
 }
 
-Dim dim_from(nb::handle h) {
-  if (PyLong_Check(h.ptr())) return Dim(nb::cast<int64_t>(h));
-  if (nb::isinstance<Dim>(h)) return nb::cast<Dim>(h);
-  // NumPy's integers.
-  return Dim(nb::cast<int64_t>(nb::steal(PyNumber_Index(h.ptr()))));
-}
+Dim dim_from(nb::handle h) { return nb::isinstance<Dim>(h) ? nb::cast<Dim>(h) : Dim(whole_number(h, "a size")); }
 
 nb::object dim_to_python(const Dim& dim) { return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim); }
 
@@ -46,25 +43,25 @@ std::vector<Dim> dims_from(nb::handle sequence) {
   return dims;
 }
 
-std::vector<ValueId> ids_of(const std::vector<Value>& values) {
+std::vector<ValueId> ids_of(const BuilderPtr& b, const std::vector<Value>& values) {
   std::vector<ValueId> result;
-  for (const Value& v : values) result.push_back(v.id);
+  for (const Value& v : values) result.push_back(id_of(b, v));
   return result;
 }
 
 /// (start, stop, step), a Value, or a position.
-IndexItem index_item_from(nb::handle h) {
+IndexItem index_item_from(const BuilderPtr& b, nb::handle h) {
   if (PyTuple_Check(h.ptr())) {
-    const auto parts = nb::cast<nb::tuple>(h);
-    return IndexItem::range(dim_from(parts[0]), dim_from(parts[1]), nb::cast<int64_t>(parts[2]));
+    const nb::tuple parts = tuple_of(h, 3, "a range");
+    return IndexItem::range(dim_from(parts[0]), dim_from(parts[1]), whole_number(parts[2], "the step of a range"));
   }
-  if (nb::isinstance<Value>(h)) return IndexItem::through(nb::cast<Value>(h).id);
+  if (nb::isinstance<Value>(h)) return IndexItem::through(id_of(b, nb::cast<Value>(h)));
   return IndexItem::at(dim_from(h));
 }
 
-std::vector<IndexItem> index_from(nb::handle sequence) {
+std::vector<IndexItem> index_from(const BuilderPtr& b, nb::handle sequence) {
   std::vector<IndexItem> items;
-  for (nb::handle h : nb::cast<nb::sequence>(sequence)) items.push_back(index_item_from(h));
+  for (nb::handle h : nb::cast<nb::sequence>(sequence)) items.push_back(index_item_from(b, h));
   return items;
 }
 
@@ -77,8 +74,11 @@ Literal literal_from(nb::handle h, DType dtype) {
   if (is_float(dtype)) return Literal::of_float(dtype, nb::cast<double>(nb::float_(h)));
   const nb::object number = nb::steal(PyNumber_Long(h.ptr()));
   if (!number.is_valid()) throw nb::python_error();
-  if (dtype == DType::u64) return Literal::of_integer(dtype, static_cast<int64_t>(nb::cast<uint64_t>(number)));
-  return Literal::of_integer(dtype, nb::cast<int64_t>(number));
+  if (dtype != DType::u64)
+    return Literal::of_integer(dtype, whole_number(number, str("a literal of ", dtype_name(dtype))));
+  const unsigned long long wide = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred()) throw nb::python_error();
+  return Literal::of_integer(dtype, static_cast<int64_t>(wide));
 }
 
 PyArrayObject* plain_array(nb::handle h) {
@@ -153,7 +153,7 @@ ComposeArgument argument_from(nb::handle h) {
 auto writer(ValueId (GraphBuilder::*write)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace)) {
   return [write](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v,
                  bool in_place) {
-    return Value{b, (b.get()->*write)(combine_named(combine), x.id, index_from(index), v.id,
+    return Value{b, (b.get()->*write)(combine_named(combine), id_of(b, x), index_from(b, index), id_of(b, v),
                                       in_place ? InPlace::required : InPlace::wanted)};
   };
 }
@@ -163,7 +163,7 @@ nb::object composed(const BuilderPtr& b, std::string_view name, nb::args operand
   NamedArguments named;
   for (auto [key, value] : arguments) named.emplace(nb::cast<std::string>(key), argument_from(value));
   std::vector<ValueId> ids;
-  for (nb::handle h : operands) ids.push_back(nb::cast<Value>(h).id);
+  for (nb::handle h : operands) ids.push_back(id_of(b, nb::cast<Value>(h)));
   std::vector<Value> values;
   for (ValueId id : compose(*b, name, ids, named)) values.push_back({b, id});
   return values.size() == 1 ? nb::cast(values[0]) : nb::cast(values);
@@ -173,11 +173,11 @@ std::vector<Value> host_call(const BuilderPtr& b, std::string name, int function
                              nb::sequence results) {
   std::vector<TensorType> types;
   for (nb::handle h : results) {
-    const auto pair = nb::cast<nb::tuple>(h);
-    types.push_back({dtype_named(nb::cast<std::string_view>(pair[0])), dims_from(pair[1])});
+    const nb::tuple pair = tuple_of(h, 2, "the type of a result");
+    types.push_back({dtype_named(text_of(pair[0], "a dtype")), dims_from(pair[1])});
   }
   std::vector<Value> values;
-  for (ValueId id : b->host_call(std::move(name), function, ids_of(operands), std::move(types))) {
+  for (ValueId id : b->host_call(std::move(name), function, ids_of(b, operands), std::move(types))) {
     values.push_back({b, id});
   }
   return values;
@@ -224,14 +224,25 @@ std::vector<std::string> host_calls_of(const Graph& graph) {
 
 std::vector<Value> loop(const BuilderPtr& b, nb::handle count, const std::vector<Value>& initial,
                         const std::vector<Value>& captured, const Graph& body, bool has_condition) {
-  return values_of(b, b->loop(dim_from(count), ids_of(initial), ids_of(captured), body,
+  return values_of(b, b->loop(dim_from(count), ids_of(b, initial), ids_of(b, captured), body,
                               has_condition ? Ends::by_condition : Ends::after_count));
 }
 
-bool is_size(const Dim& dim) {
+/// How many sizes there must be to evaluate it.
+std::size_t num_symbols_of(const Dim& dim) {
   std::size_t count = 0;
   for (SymbolId s : dim.symbols()) count = std::max<std::size_t>(count, s.index + 1);
-  return dim.lower_bound(IdMap<SymbolId, int64_t>(count, 0)) >= 0;
+  return count;
+}
+
+bool is_size(const Dim& dim) { return dim.lower_bound(IdMap<SymbolId, int64_t>(num_symbols_of(dim), 0)) >= 0; }
+
+int64_t evaluate(const Dim& dim, const std::vector<int64_t>& symbols) {
+  if (const std::size_t wanted = num_symbols_of(dim); symbols.size() < wanted) {
+    throw Error(ErrorCode::wrong_argument_count, {},
+                str("a size of ", counted(wanted, "symbol"), " is evaluated with ", symbols.size()));
+  }
+  return dim.evaluate(symbols);
 }
 
 void bind_dim(nb::module_& m) {
@@ -242,9 +253,7 @@ void bind_dim(nb::module_& m) {
       .def("__rsub__", [](const Dim& a, nb::handle b) { return dim_to_python(dim_from(b) - a); })
       .def("__mul__", [](const Dim& a, nb::handle b) { return dim_to_python(a * dim_from(b)); })
       .def("__rmul__", [](const Dim& a, nb::handle b) { return dim_to_python(a * dim_from(b)); })
-      .def(
-          "evaluate", [](const Dim& d, const std::vector<int64_t>& symbols) { return d.evaluate(symbols); },
-          "The number for these sizes, in the order in which the symbols were made.")
+      .def("evaluate", evaluate, "The number for these sizes, in the order in which the symbols were made.")
       .def_prop_ro(
           "symbol", [](const Dim& d) { return d.is_symbol() ? static_cast<int>(d.as_symbol().index) : -1; },
           "The number of the symbol that it is, or -1.")
@@ -252,7 +261,9 @@ void bind_dim(nb::module_& m) {
       .def("__floordiv__", [](const Dim& a, nb::handle b) { return dim_to_python(floor_div(a, dim_from(b))); })
       .def("__rfloordiv__", [](const Dim& a, nb::handle b) { return dim_to_python(floor_div(dim_from(b), a)); })
       .def("__eq__", [](const Dim& a, nb::handle b) {
-        return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b) : PyLong_Check(b.ptr()) && a.is(nb::cast<int64_t>(b));
+        int64_t number = 0;
+        return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b)
+                                      : PyLong_Check(b.ptr()) && nb::try_cast(b, number) && a.is(number);
       });
   m.def(
       "promote",
@@ -265,44 +276,45 @@ void bind_dim(nb::module_& m) {
 /// What ir/compose_sizes.h composes: results whose size is known only when the function runs.
 void bind_late_sizes(nb::class_<GraphBuilder>& builder) {
   builder.def("is_given", [](const BuilderPtr& b, nb::handle dim) { return b->graph().is_given(dim_from(dim)); });
-  builder.def("late_size", [](const BuilderPtr& b, const Value& n) { return dim_to_python(late_size(*b, n.id)); })
+  builder
+      .def("late_size", [](const BuilderPtr& b, const Value& n) { return dim_to_python(late_size(*b, id_of(b, n))); })
       .def("arange",
            [](const BuilderPtr& b, const Value& start, const Value& stop, const Value& step, std::string_view dtype) {
-             return Value{b, arange(*b, start.id, stop.id, step.id, dtype_named(dtype))};
+             return Value{b, arange(*b, id_of(b, start), id_of(b, stop), id_of(b, step), dtype_named(dtype))};
            })
-      .def("nonzero", [](const BuilderPtr& b, const Value& x) { return values_of(b, nonzero(*b, x.id)); })
+      .def("nonzero", [](const BuilderPtr& b, const Value& x) { return values_of(b, nonzero(*b, id_of(b, x))); })
       .def("read_where", [](const BuilderPtr& b, const Value& x,
-                            const Value& mask) { return Value{b, read_where(*b, x.id, mask.id)}; })
+                            const Value& mask) { return Value{b, read_where(*b, id_of(b, x), id_of(b, mask))}; })
       .def("write_where",
            [](const BuilderPtr& b, std::string_view combine, const Value& x, const Value& mask, const Value& v) {
-             return Value{b, write_where(*b, combine_named(combine), x.id, mask.id, v.id)};
+             return Value{b, write_where(*b, combine_named(combine), id_of(b, x), id_of(b, mask), id_of(b, v))};
            })
       .def("repeat", [](const BuilderPtr& b, const Value& x, const Value& count,
-                        int axis) { return Value{b, repeat(*b, x.id, count.id, axis)}; })
+                        int axis) { return Value{b, repeat(*b, id_of(b, x), id_of(b, count), axis)}; })
       .def("unique",
            [](const BuilderPtr& b, const Value& x) {
-             const Unique found = unique(*b, x.id);
+             const Unique found = unique(*b, id_of(b, x));
              return values_of(b, {found.values, found.first, found.inverse, found.counts});
            })
       .def("repeat_each", [](const BuilderPtr& b, const Value& x, const Value& counts, int axis) {
-        return Value{b, repeat_each(*b, x.id, counts.id, axis)};
+        return Value{b, repeat_each(*b, id_of(b, x), id_of(b, counts), axis)};
       });
 }
 
 void bind_value(nb::module_& m) {
   nb::class_<Value>(m, "Value", "A value of a graph that is being built.")
-      .def_prop_ro("dtype", [](const Value& v) { return dtype_name(v.builder->type(v.id).dtype); })
+      .def_prop_ro("dtype", [](const Value& v) { return dtype_name(v.builder->type(id_of(v.builder, v)).dtype); })
       .def_prop_ro("dims",
                    [](const Value& v) {
                      nb::list dims;
-                     for (const Dim& dim : v.builder->type(v.id).dims) dims.append(dim_to_python(dim));
+                     for (const Dim& dim : v.builder->type(id_of(v.builder, v)).dims) dims.append(dim_to_python(dim));
                      return dims;
                    })
-      .def_prop_ro("name", [](const Value& v) { return v.builder->graph().values[v.id].name; })
+      .def_prop_ro("name", [](const Value& v) { return v.builder->graph().values[id_of(v.builder, v)].name; })
       .def_prop_ro("index", [](const Value& v) { return v.id.index; })
       .def("__eq__", [](const Value& a, const Value& b) { return a.builder == b.builder && a.id == b.id; })
       .def("__hash__", [](const Value& v) { return v.id.index; })
-      .def("__repr__", [](const Value& v) { return v.builder->graph().describe(v.id); });
+      .def("__repr__", [](const Value& v) { return v.builder->graph().describe(id_of(v.builder, v)); });
 }
 
 void bind_signature(nb::class_<GraphBuilder>& builder) {
@@ -321,7 +333,8 @@ void bind_signature(nb::class_<GraphBuilder>& builder) {
              return Value{b, b->donated(std::move(name), {dtype_named(dtype), dims_from(dims)})};
            })
       .def("bound", bound)
-      .def("name", [](const BuilderPtr& b, const Value& v, std::string name) { b->name(v.id, std::move(name)); });
+      .def("name",
+           [](const BuilderPtr& b, const Value& v, std::string name) { b->name(id_of(b, v), std::move(name)); });
 }
 
 void bind_values(nb::class_<GraphBuilder>& builder) {
@@ -333,29 +346,31 @@ void bind_values(nb::class_<GraphBuilder>& builder) {
       .def("literal_array", literal_array)
       .def("scalar",
            [](const BuilderPtr& b, std::string_view op, const std::vector<Value>& operands) {
-             return Value{b, b->scalar(scalar_op_named(op), ids_of(operands))};
+             return Value{b, b->scalar(scalar_op_named(op), ids_of(b, operands))};
            })
       .def("cast", [](const BuilderPtr& b, const Value& x, std::string_view dtype) {
-        return Value{b, b->cast(x.id, dtype_named(dtype))};
+        return Value{b, b->cast(id_of(b, x), dtype_named(dtype))};
       });
 }
 
 void bind_views(nb::class_<GraphBuilder>& builder) {
   builder
       .def("broadcast", [](const BuilderPtr& b, const Value& x,
-                           nb::sequence dims) { return Value{b, b->broadcast(x.id, dims_from(dims))}; })
-      .def("stretch", [](const BuilderPtr& b, const Value& x, nb::sequence dims,
-                         std::string_view made_for) { return Value{b, stretch(*b, x.id, dims_from(dims), made_for)}; })
+                           nb::sequence dims) { return Value{b, b->broadcast(id_of(b, x), dims_from(dims))}; })
+      .def("stretch",
+           [](const BuilderPtr& b, const Value& x, nb::sequence dims, std::string_view made_for) {
+             return Value{b, stretch(*b, id_of(b, x), dims_from(dims), made_for)};
+           })
       .def("reshape", [](const BuilderPtr& b, const Value& x,
-                         nb::sequence dims) { return Value{b, b->reshape(x.id, dims_from(dims))}; })
+                         nb::sequence dims) { return Value{b, b->reshape(id_of(b, x), dims_from(dims))}; })
       .def("transpose",
            [](const BuilderPtr& b, const Value& x, std::vector<int> permutation) {
-             return Value{b, b->transpose(x.id, std::move(permutation))};
+             return Value{b, b->transpose(id_of(b, x), std::move(permutation))};
            })
       .def("flip", [](const BuilderPtr& b, const Value& x,
-                      std::vector<int> axes) { return Value{b, b->flip(x.id, std::move(axes))}; })
+                      std::vector<int> axes) { return Value{b, b->flip(id_of(b, x), std::move(axes))}; })
       .def("diagonal", [](const BuilderPtr& b, const Value& x, int first,
-                          int second) { return Value{b, b->diagonal(x.id, first, second)}; })
+                          int second) { return Value{b, b->diagonal(id_of(b, x), first, second)}; })
       .def("compose", composed, "name"_a, "operands"_a, "arguments"_a,
            "The nodes of a composition, such as `compose(\"softmax\", x, axes=[1])`: docs/text.md lists them.");
 }
@@ -363,9 +378,9 @@ void bind_views(nb::class_<GraphBuilder>& builder) {
 void bind_indexing(nb::class_<GraphBuilder>& builder) {
   builder
       .def("slice", [](const BuilderPtr& b, const Value& x,
-                       nb::sequence index) { return Value{b, b->slice(x.id, index_from(index))}; })
+                       nb::sequence index) { return Value{b, b->slice(id_of(b, x), index_from(b, index))}; })
       .def("gather", [](const BuilderPtr& b, const Value& x,
-                        nb::sequence index) { return Value{b, b->gather(x.id, index_from(index))}; })
+                        nb::sequence index) { return Value{b, b->gather(id_of(b, x), index_from(b, index))}; })
       .def("update", writer(&GraphBuilder::update), "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(),
            "in_place"_a = false, "With `in_place`, compiling fails where x would be copied.")
       .def("scatter", writer(&GraphBuilder::scatter), "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(),
@@ -377,33 +392,33 @@ void bind_arrays(nb::class_<GraphBuilder>& builder) {
       .def("reduce",
            [](const BuilderPtr& b, std::string_view fold, const Value& x, std::vector<int> axes,
               std::string_view dtype) {
-             return Value{b, b->reduce(fold_named(fold), x.id, std::move(axes), dtype_named(dtype))};
+             return Value{b, b->reduce(fold_named(fold), id_of(b, x), std::move(axes), dtype_named(dtype))};
            })
       .def("reduce",
            [](const BuilderPtr& b, std::string_view fold, const std::vector<Value>& operands, std::vector<int> axes,
               std::string_view dtype) {
-             return values_of(b, b->reduce(fold_named(fold), ids_of(operands), std::move(axes), dtype_named(dtype)));
+             return values_of(b, b->reduce(fold_named(fold), ids_of(b, operands), std::move(axes), dtype_named(dtype)));
            })
       .def("cumulative",
            [](const BuilderPtr& b, std::string_view combine, const Value& x, int axis, std::string_view accumulator) {
-             return Value{b, b->cumulative(combine_named(combine), x.id, axis, dtype_named(accumulator))};
+             return Value{b, b->cumulative(combine_named(combine), id_of(b, x), axis, dtype_named(accumulator))};
            })
       .def(
           "require_at_most",
           [](const BuilderPtr& b, nb::handle left, nb::handle right, std::string_view code, const std::string& message,
              const Value& operand) {
             b->require(DimCheck::Relation::at_most, dim_from(left), dim_from(right), error_code_named(code), message,
-                       operand.id);
+                       id_of(b, operand));
           },
           "left"_a, "right"_a, "code"_a, "message"_a, "operand"_a,
           "A check of two sizes at the node that is made next. {0} and {1} in the message are the two.")
       .def("concat", [](const BuilderPtr& b, const std::vector<Value>& parts,
-                        int axis) { return Value{b, b->concat(ids_of(parts), axis)}; })
+                        int axis) { return Value{b, b->concat(ids_of(b, parts), axis)}; })
       .def("iota", [](const BuilderPtr& b, nb::handle length,
                       std::string_view dtype) { return Value{b, b->iota(dim_from(length), dtype_named(dtype))}; })
       .def("size", [](const BuilderPtr& b, nb::handle dim) { return Value{b, b->size(dim_from(dim))}; })
       .def("matmul", [](const BuilderPtr& b, const Value& x, const Value& y) {
-        return Value{b, linalg::matmul(*b, x.id, y.id)};
+        return Value{b, linalg::matmul(*b, id_of(b, x), id_of(b, y))};
       });
 }
 
@@ -413,8 +428,8 @@ void bind_calls(nb::class_<GraphBuilder>& builder) {
           "assert_",
           [](const BuilderPtr& b, const Value& x, const Value& condition, std::string message, std::string_view code,
              const std::vector<Value>& numbers) {
-            return Value{
-                b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code), ids_of(numbers))};
+            return Value{b, b->assert_that(id_of(b, x), id_of(b, condition), std::move(message), error_code_named(code),
+                                           ids_of(b, numbers))};
           },
           "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed", "numbers"_a = std::vector<Value>());
 }
@@ -426,14 +441,20 @@ void bind_regions(nb::class_<GraphBuilder>& builder) {
           "A builder for a body of a cond or a loop.")
       .def("step", [](const BuilderPtr& b, std::string name,
                       nb::handle count) { return Value{b, b->step(std::move(name), dim_from(count))}; })
-      .def(
-          "cond",
-          [](const BuilderPtr& b, const Value& condition, const std::vector<Value>& captured, const Graph& then,
-             const Graph& otherwise) { return values_of(b, b->cond(condition.id, ids_of(captured), then, otherwise)); })
+      .def("cond",
+           [](const BuilderPtr& b, const Value& condition, const std::vector<Value>& captured, const Graph& then,
+              const Graph& otherwise) {
+             return values_of(b, b->cond(id_of(b, condition), ids_of(b, captured), then, otherwise));
+           })
       .def("loop", loop, "count"_a, "initial"_a, "captured"_a, "body"_a, "has_condition"_a = false);
 }
 
 }  // namespace
+
+ValueId id_of(const std::shared_ptr<GraphBuilder>& builder, const Value& value) {
+  if (value.builder == builder && value.id.index < builder->graph().values.size()) return value.id;
+  throw Error(ErrorCode::unknown_name, {}, str("value ", value.id.index, " is of another graph, or of a finished one"));
+}
 
 void bind_graph(nb::module_& m) {
   bind_dim(m);
@@ -457,7 +478,8 @@ void bind_graph(nb::module_& m) {
   bind_regions(builder);
   builder
       .def(
-          "output", [](const BuilderPtr& b, const Value& v, std::string name) { b->output(v.id, std::move(name)); },
+          "output",
+          [](const BuilderPtr& b, const Value& v, std::string name) { b->output(id_of(b, v), std::move(name)); },
           "value"_a, "name"_a = "")
       .def(
           "finish", [](const BuilderPtr& b) { return std::move(*b).finish(); },

@@ -14,6 +14,9 @@ struct Value {
   ValueId id;
 };
 
+/// Throws Error(unknown-name) unless it is a value of the graph that is being built there.
+ValueId id_of(const std::shared_ptr<GraphBuilder>& builder, const Value& value);
+
 void bind_graph(nanobind::module_& module);
 
 }  // namespace inlay::python

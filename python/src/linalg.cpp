@@ -32,7 +32,7 @@ std::vector<Value> library(const BuilderPtr& b, std::string_view name, const std
   const auto op = library_op_from_name(name);
   if (!op) throw Error(ErrorCode::unknown_op, {}, str("there is no library op \"", name, "\""));
   std::vector<ValueId> ids;
-  for (const Value& v : operands) ids.push_back(v.id);
+  for (const Value& v : operands) ids.push_back(id_of(b, v));
   std::vector<Value> results;
   for (ValueId id : b->library(*op, std::move(ids), options_named(options))) results.push_back({b, id});
   return results;
@@ -41,7 +41,7 @@ std::vector<Value> library(const BuilderPtr& b, std::string_view name, const std
 /// A function of one value, as a method.
 template <ValueId (*function)(GraphBuilder&, ValueId)>
 Value of_one(const BuilderPtr& b, const Value& a) {
-  return {b, function(*b, a.id)};
+  return {b, function(*b, id_of(b, a))};
 }
 
 }  // namespace
@@ -54,27 +54,27 @@ void bind_linalg(nb::class_<GraphBuilder>& builder) {
       .def("pseudo_inverse", of_one<linalg::pseudo_inverse>)
       .def("log_determinant",
            [](const BuilderPtr& b, const Value& a) {
-             const linalg::SignAndLog parts = linalg::log_determinant(*b, a.id);
+             const linalg::SignAndLog parts = linalg::log_determinant(*b, id_of(b, a));
              return std::pair(Value{b, parts.sign}, Value{b, parts.log});
            })
       .def("lu",
            [](const BuilderPtr& b, const Value& a) {
-             const linalg::PLU parts = linalg::lu(*b, a.id);
+             const linalg::PLU parts = linalg::lu(*b, id_of(b, a));
              return std::tuple(Value{b, parts.p}, Value{b, parts.l}, Value{b, parts.u});
            })
       .def("take_rows", [](const BuilderPtr& b, const Value& a,
-                           const Value& rows) { return Value{b, linalg::take_rows(*b, a.id, rows.id)}; })
+                           const Value& rows) { return Value{b, linalg::take_rows(*b, id_of(b, a), id_of(b, rows))}; })
       .def("permutation_matrix",
            [](const BuilderPtr& b, const Value& p, const Value& like) {
-             return Value{b, linalg::permutation_matrix(*b, p.id, b->type(like.id).dtype)};
+             return Value{b, linalg::permutation_matrix(*b, id_of(b, p), b->type(id_of(b, like)).dtype)};
            })
       .def("cholesky_solve",
            [](const BuilderPtr& b, const Value& c, const Value& y, const std::vector<std::string>& options) {
-             return Value{b, linalg::cholesky_solve(*b, c.id, y.id, options_named(options))};
+             return Value{b, linalg::cholesky_solve(*b, id_of(b, c), id_of(b, y), options_named(options))};
            })
       .def("einsum", [](const BuilderPtr& b, std::string_view subscripts, const std::vector<Value>& operands) {
         std::vector<ValueId> ids;
-        for (const Value& v : operands) ids.push_back(v.id);
+        for (const Value& v : operands) ids.push_back(id_of(b, v));
         return Value{b, linalg::einsum(*b, subscripts, std::move(ids))};
       });
 }

@@ -69,6 +69,8 @@ NB_MODULE(_inlay, m) {
       std::rethrow_exception(p);
     } catch (const inlay::Error& error) {
       raise(error);
+    } catch (const nb::cast_error&) {
+      PyErr_SetString(PyExc_TypeError, "inlay: an argument, or a part of one, is of another type than is wanted there");
     }
   });
   m.attr("__version__") = INLAY_VERSION;

@@ -11,6 +11,7 @@
 #include "compiler/origins.h"
 #include "explain.h"
 #include "explain/memory_map.h"
+#include "from_python.h"
 #include "interrupt.h"
 #include "memory/pools/problem.h"
 #include "support/fork_gate.h"
@@ -20,25 +21,6 @@ using namespace nb::literals;
 
 namespace inlay::python {
 namespace {
-
-std::string text_of(nb::handle value, const std::string& what) {
-  const char* utf8 = PyUnicode_Check(value.ptr()) ? utf8_of(value.ptr()) : nullptr;
-  if (utf8 != nullptr) return utf8;
-  PyErr_Clear();
-  throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no text"));
-}
-
-int64_t whole_number(nb::handle value, const std::string& what, ErrorCode too_large = ErrorCode::size_overflow) {
-  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-  if (!index.is_valid()) {
-    PyErr_Clear();
-    throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no whole number"));
-  }
-  int overflow = 0;
-  const int64_t number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  if (overflow != 0) throw Error(too_large, {}, str(what, " does not fit in 64 bits"));
-  return number;
-}
 
 /// None of None.
 memory::Sizes sizes_of(nb::handle dict) {
@@ -147,7 +129,8 @@ std::optional<int64_t> number_if(nb::handle value, const std::string& what) {
 }
 
 /// (name, size, lower, upper, alignment, offset or None, base, pools, cost or None, entry)
-memory::pools::Buffer buffer_of(const nb::tuple& row, std::size_t number) {
+memory::pools::Buffer buffer_of(nb::handle given, std::size_t number) {
+  const nb::tuple row = tuple_of(given, 10, str("buffer ", number));
   const std::string name = text_of(row[0], str("the name of buffer ", number));
   return {.name = name,
           .lower = whole_number(row[2], str("the lower of ", name)),
@@ -167,7 +150,8 @@ nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::vector<nb::
   std::vector<memory::pools::Buffer> buffers;
   for (const nb::tuple& row : rows) buffers.push_back(buffer_of(row, buffers.size()));
   std::vector<memory::pools::Pool> pools;
-  for (const nb::tuple& row : pool_rows) {
+  for (const nb::tuple& given : pool_rows) {
+    const nb::tuple row = tuple_of(given, 2, "a pool");
     const std::string name = text_of(row[0], "the name of a pool");
     pools.push_back(
         {.name = name, .capacity_bytes = whole_number(row[1], str("the capacity", name.empty() ? "" : " of ", name))});
@@ -303,7 +287,8 @@ std::vector<std::pair<int32_t, int32_t>> buffer_lives(
 std::string buffers_page(const std::string& title, const std::vector<nb::tuple>& rows, int64_t peak,
                          int64_t lower_bound) {
   explain::Page page{.title = title, .arena_bytes = peak, .lower_bound_bytes = lower_bound};
-  for (const nb::tuple& row : rows) {
+  for (const nb::tuple& given : rows) {
+    const nb::tuple row = tuple_of(given, 7, "a buffer");
     page.buffers.push_back({.name = text_of(row[0], "the name of a buffer"),
                             .storage = text_of(row[5], "the storage of a buffer"),
                             .reason = text_of(row[6], "the reason of a buffer"),

@@ -1,10 +1,11 @@
 #include "compiler/origins.h"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
-#include <regex>
+#include <string_view>
 
 #include "explain/memory_map.h"
 #include "support/str.h"
@@ -15,13 +16,28 @@ namespace {
 using kernel::BufferId;
 using kernel::StepId;
 
+/// Takes `:41` from the end of the text, and returns the number; nothing if the text ends otherwise.
+std::optional<int64_t> take_number(std::string_view& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  int64_t number = 0;
+  const auto [read_to, error] = std::from_chars(text.data() + colon + 1, end, number);
+  if (error != std::errc() || read_to != end || number < 0) return std::nullopt;
+  text = text.substr(0, colon);
+  return number;
+}
+
 /// Returns the file and the line of a location such as "Exp #7 alpha, model.py:41" or "model.inlay:3:9"; nothing if it
 /// has none.
-std::optional<std::pair<std::string, int64_t>> line_of(const std::string& location) {
-  static const std::regex kPlace(R"(([^\s,:]+):([0-9]{1,9})(:[0-9]+)?$)");
-  std::smatch found;
-  if (!std::regex_search(location, found, kPlace)) return std::nullopt;
-  return std::pair{found[1].str(), int64_t{std::stoi(found[2].str())}};
+std::optional<std::pair<std::string, int64_t>> line_of(std::string_view location) {
+  std::optional<int64_t> line = take_number(location);
+  if (!line) return std::nullopt;
+  if (const auto before = take_number(location)) line = before;  // it was a column
+  const std::size_t before_file = location.find_last_of(" \t\n\r\f\v,:");
+  const std::string_view file = before_file == std::string_view::npos ? location : location.substr(before_file + 1);
+  if (file.empty()) return std::nullopt;
+  return std::pair{std::string(file), *line};
 }
 
 bool is_numbers(const kernel::Step& step) {

@@ -69,3 +69,54 @@ def test_user_data_of_a_c_function_is_of_its_arguments():
         program.c_function([None, None], "", {7: (0, 8)}, None, False)
     with pytest.raises(errors.Unsupported, match="user_data goes with the forms logp and expand"):
         program.c_function([None, None], "", {1: (0, 8)}, None, False)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda b, n, x: n + 1.5, TypeError, "a size is a float, and no whole number"),
+        (lambda b, n, x: b.param("y", "f64", ["n"]), TypeError, "a size is a str, and no whole number"),
+        (lambda b, n, x: n * 2**70, ValueError, "a size does not fit in 64 bits"),
+        (lambda b, n, x: n.evaluate([]), TypeError, "a size of 1 symbol is evaluated with 0"),
+        (lambda b, n, x: b.slice(x, [(0, 1)]), TypeError, "a range is a tuple of 2, and no tuple of 3"),
+        (lambda b, n, x: b.slice(x, [(0, 1, None)]), TypeError, "the step of a range is a NoneType, and no whole number"),
+        (lambda b, n, x: b.host_call("f", 0, [x], [("f64",)]), TypeError, "the type of a result is a tuple of 1"),
+        (lambda b, n, x: b.host_call("f", 0, [x], [("f64", 3)]), TypeError, "of another type than is wanted there"),
+        (lambda b, n, x: b.literal(2**70, "i64"), ValueError, "a literal of i64 does not fit in 64 bits"),
+        (lambda b, n, x: b.literal(-1, "u64"), OverflowError, "negative"),
+        (lambda b, n, x: _inlay.plan_buffers([(1, 2)], []), TypeError, "buffer 0 is a tuple of 2, and no tuple of 10"),
+        (lambda b, n, x: _inlay.buffers_page("", [()], 0, 0), TypeError, "a buffer is a tuple of 0, and no tuple of 7"),
+        (lambda b, n, x: _inlay.exported_library([()], {}), TypeError, "a part of the library is a tuple of 0"),
+    ],
+)
+def test_parts_of_another_kind(call, error, message):
+    b = _inlay.GraphBuilder()
+    n = b.symbol("n")
+    with pytest.raises(error, match=message):
+        call(b, n, b.param("x", "f64", [n]))
+
+
+def test_sizes_are_numbers_of_numpy_too():
+    n = _inlay.GraphBuilder().symbol("n")
+    assert (n + np.int32(2)).evaluate([3]) == 5
+    assert n != 2**70
+
+
+def test_a_value_belongs_to_its_graph():
+    b, other = _inlay.GraphBuilder(), _inlay.GraphBuilder()
+    x, y = (g.param("x", "f64", [3]) for g in (b, other))
+    message = "value 0 is of another graph, or of a finished one"
+    for call in (lambda: b.flip(y, [0]), lambda: b.scalar("add", [x, y]), lambda: b.gather(x, [y]), lambda: b.output(y)):
+        with pytest.raises(errors.UnknownName, match=message):
+            call()
+    b.output(x)
+    b.finish()
+    for call in (lambda: x.name, lambda: x.dtype, lambda: x.dims, lambda: repr(x), lambda: b.output(x)):
+        with pytest.raises(errors.UnknownName, match=message):
+            call()
+
+
+def test_a_long_file_name_is_a_place():
+    name = "a" * 50_000
+    fn = inlay.compile("graph @main(%x: f64[n]) {\n %y = exp %x\n return %y\n}", name)
+    assert name in str(inlay.explain(fn))
