@@ -15,6 +15,7 @@
 #include "out_arrays.h"
 #include "runtime/host_result.h"
 #include "runtime/result_place.h"
+#include "runtime/scratch.h"
 #include "runtime/type_of.h"
 
 namespace nb = nanobind;
@@ -251,7 +252,7 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
                      PyArrayObject* whole, PyArray_Descr* bfloat16) {
   const ArrayForm& info = program.results()[slot];
   const npy_intp* dims = info.dims.data();
-  ShortArray<npy_intp, 8> sizes(info.is_static ? 0 : static_cast<std::size_t>(info.rank));
+  runtime::Scratch<npy_intp, 8> sizes(info.is_static ? 0 : static_cast<std::size_t>(info.rank));
   if (!info.is_static) {
     static_assert(std::is_same_v<npy_intp, int64_t>);
     program.executable().output_dims(static_cast<int>(slot), symbols, sizes.span());
@@ -281,7 +282,7 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
 
 void require_shape(const BoundProgram& program, const OutArrays& outs, std::size_t slot,
                    std::span<const int64_t> symbols) {
-  ShortArray<int64_t, 8> dims(static_cast<std::size_t>(program.results()[slot].rank));
+  runtime::Scratch<int64_t, 8> dims(static_cast<std::size_t>(program.results()[slot].rank));
   program.executable().output_dims(static_cast<int>(slot), symbols, dims.span());
   outs.require_shape(slot, dims.span());
 }
@@ -300,7 +301,7 @@ void drop(std::span<PyObject*> objects) {
 const char* BoundProgram::why_not_direct(std::size_t slot, const OutArrays& outs,
                                          std::span<PyArrayObject* const> arrays) const {
   if (!is_plain(outs[slot])) return "is not row-major";
-  ShortArray<runtime::Bytes, 32> given(arrays.size());
+  runtime::Scratch<runtime::Bytes, 32> given(arrays.size());
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     given[i] = arrays[i] == nullptr ? runtime::Bytes() : bytes_of(arrays[i]);
   }
@@ -325,10 +326,10 @@ struct BoundProgram::Values {
     std::ranges::copy(program.symbol_template_, symbols.data());
   }
 
-  ShortArray<const void*, 32> params;
-  ShortArray<PyArrayObject*, 32> arrays;  // by argument; null: it is opaque
-  ShortArray<int64_t, 32> symbols;
-  ShortArray<void*, 16> results;
+  runtime::Scratch<const void*, 32> params;
+  runtime::Scratch<PyArrayObject*, 32> arrays;  // by argument; null: it is opaque
+  runtime::Scratch<int64_t, 32> symbols;
+  runtime::Scratch<void*, 16> results;
   bool writes_given;                  // the caller's own arrays
   PyArray_Descr* bfloat16 = nullptr;  // of an argument that has it
 };
@@ -408,20 +409,21 @@ struct BoundProgram::Values {
   const uint32_t number = num_calls_.load(std::memory_order_relaxed);
   num_calls_.store(number + 1, std::memory_order_relaxed);
   const bool timed = number < kTimedCalls || number % kTimedEvery == 0;
-  const double start = timed ? now() : 0;
   std::optional<runtime::StepClock> clock;
   if (step_times_) clock.emplace(*step_times_);
   const StopFlag& stop = python_stop_flag();
   const runtime::StopFlags flags{&stop, values.writes_given ? &kNeverStop : &stop};
   if (release) listen_for_interrupts();
   call.begin_run();
+  const double start = timed ? now() : 0;
   const int32_t code = executable_->run(values.params.data(), values.results.data(), values.symbols.data(), &call,
                                         failure, flags, threads);
+  const double end = timed ? now() : 0;  // before it waits for the GIL
   call.end_run();
   clock.reset();
   if (step_times_ && code == INLAY_OK) step_times_->set_sizes(values.symbols.span());
   if (timed) {
-    const double seconds = now() - start;
+    const double seconds = end - start;
     takes_long_.store(seconds > kLongSeconds, std::memory_order_relaxed);
     if (number == 0) first_call_seconds_.store(seconds, std::memory_order_relaxed);
   }
@@ -517,12 +519,12 @@ bool BoundProgram::give_away(Call& call, const OutArrays& outs, std::span<PyArra
 int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int64_t> sizes, void** results,
                               const StopFlag& stop) const {
   Call call(*this, Gil::foreign);
-  ShortArray<const void*, 32> params(parameter_template_.size());
+  runtime::Scratch<const void*, 32> params(parameter_template_.size());
   std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
   for (std::size_t i = 0; i < argument_slots_.size(); ++i) {
     params[static_cast<std::size_t>(argument_slots_[i])] = arguments[i];
   }
-  ShortArray<int64_t, 32> symbols(sizes.size());
+  runtime::Scratch<int64_t, 32> symbols(sizes.size());
   std::copy(sizes.begin(), sizes.end(), symbols.data());
   runtime::Executable::Failure failure;
   return executable_->run(params.data(), results, symbols.data(), &call, failure, {&stop, &stop});

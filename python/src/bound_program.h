@@ -131,11 +131,11 @@ class BoundProgram {
 /// dict, a list), and that is what the collector clears.
 class HeldProgram {
  public:
+  /// As BoundProgram. `others`: what the executable calls besides.
   HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
               std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times,
               std::span<PyObject* const> others = {});
   HeldProgram(const HeldProgram& other) : program_(other.program_), references_(Py_NewRef(other.references_)) {}
-  /// As BoundProgram. `others`: what the executable calls besides.
   HeldProgram& operator=(const HeldProgram&) = delete;
   ~HeldProgram() { Py_DECREF(references_); }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "call.h"
 #include "errors.h"
 #include "foreign_host.h"
 #include "gil.h"
+#include "runtime/scratch.h"
 #include "support/error.h"
 
 namespace inlay::python {
@@ -44,7 +44,7 @@ int CFunction::call_general(const void* const* inputs, void** outputs, const voi
                             const void* self) noexcept {
   const auto& function = *static_cast<const CFunction*>(self);
   const KeptArguments& arguments = function.arguments_;
-  ShortArray<const void*, 32> addresses(arguments.addresses().size());
+  runtime::Scratch<const void*, 32> addresses(arguments.addresses().size());
   std::ranges::copy(arguments.addresses(), addresses.data());
   for (std::size_t i = 0; i < arguments.from_caller().size(); ++i) addresses[arguments.from_caller()[i]] = inputs[i];
   switch (arguments.program().run_raw(addresses.data(), arguments.symbols(), outputs, function.stop_)) {

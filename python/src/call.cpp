@@ -11,6 +11,7 @@
 #include "gil.h"
 #include "interrupt.h"
 #include "runtime/host_result.h"
+#include "runtime/scratch.h"
 #include "runtime/type_of.h"
 #include "support/counted.h"
 #include "support/error.h"
@@ -101,7 +102,7 @@ PyObject* new_array(const ArrayForm& info, const npy_intp* dims, PyArray_Descr* 
 void* Call::allocate_output(int slot, std::span<const int64_t> dims) {
   const Holder holder(*this);
   const ArrayForm& info = program_.results()[static_cast<std::size_t>(slot)];
-  ShortArray<npy_intp, 8> sizes(dims.size());
+  runtime::Scratch<npy_intp, 8> sizes(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) sizes[i] = dims[i];
   PyObject* array = new_array(info, sizes.data(), bfloat16);
   if (array == nullptr) {
@@ -118,7 +119,7 @@ namespace {
 
 /// The operand as an object of its own: the memory belongs to the function and will be used again.
 PyObject* copy_of_operand(const runtime::TensorSpec& spec, DType dtype, const void* data, const int64_t* dims) {
-  ShortArray<npy_intp, 8> sizes(spec.dims.size());
+  runtime::Scratch<npy_intp, 8> sizes(spec.dims.size());
   for (std::size_t i = 0; i < spec.dims.size(); ++i) sizes[i] = dims[i];
   PyObject* array = PyArray_SimpleNew(static_cast<int>(spec.dims.size()), sizes.data(), numpy_type(dtype));
   if (array == nullptr) return nullptr;
@@ -130,7 +131,8 @@ PyObject* copy_of_operand(const runtime::TensorSpec& spec, DType dtype, const vo
 /// A new reference to what the function returns; null: a Python error is set.
 PyObject* call_function(PyObject* callable, const runtime::HostCallSpec& spec, void* const* operands,
                         const int64_t* operand_dims) {
-  ShortArray<PyObject*, 16> arguments(spec.operands.size() + 1);  // one place before them for vectorcall's own use
+  runtime::Scratch<PyObject*, 16> arguments(spec.operands.size() +
+                                            1);  // one place before them for vectorcall's own use
   std::size_t count = 0;
   bool ok = true;
   for (; ok && count < spec.operands.size(); ++count) {

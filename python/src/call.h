@@ -70,21 +70,4 @@ class Call final : public runtime::Host {
 /// argument are; null: bits.
 PyObject* new_array(const ArrayForm& info, const npy_intp* dims, PyArray_Descr* bfloat16);
 
-/// An array that lies on the stack while it is short.
-template <class T, std::size_t kInline>
-class ShortArray {
- public:
-  explicit ShortArray(std::size_t size) : size_(size) {
-    if (size > kInline) heap_.resize(size);
-  }
-  T* data() { return size_ > kInline ? heap_.data() : inline_; }
-  T& operator[](std::size_t i) { return data()[i]; }
-  std::span<T> span() { return {data(), size_}; }
-
- private:
-  std::size_t size_;
-  T inline_[kInline];
-  std::vector<T> heap_;
-};
-
 }  // namespace inlay::python

@@ -7,8 +7,8 @@
 #include <structmember.h>
 
 #include "array_form.h"
-#include "call.h"
 #include "errors.h"
+#include "runtime/scratch.h"
 #include "support/counted.h"
 #include "support/error.h"
 #include "thread_count.h"
@@ -112,7 +112,7 @@ PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, con
                     count)));
     return nullptr;
   }
-  ShortArray<PyObject*, 16> results(program.results().size());
+  runtime::Scratch<PyObject*, 16> results(program.results().size());
   int failed_host_call = -1;
   if (!program.call(arguments, results.span(), failed_host_call, words.out, words.threads)) return nullptr;
   if (results.span().size() == 1) return results[0];
@@ -132,13 +132,13 @@ PyObject* call_vm(PyObject* self, PyObject* const*, std::size_t, PyObject*) {
   const Callable& vm = *as_callable(self);
   const BoundProgram& program = *vm.program;
   const std::size_t count = program.arguments().size();
-  ShortArray<PyObject*, 16> arguments(count);
+  runtime::Scratch<PyObject*, 16> arguments(count);
   // Another thread may fill the cells anew while the machine code runs: hold what they hold now.
   for (std::size_t i = 0; i < count; ++i) {
     PyObject* cell = tuple_item(vm.cells, i);
     arguments[i] = Py_NewRef(PyList_Size(cell) > 0 ? PyList_GetItem(cell, 0) : Py_None);
   }
-  ShortArray<PyObject*, 16> results(program.results().size());
+  runtime::Scratch<PyObject*, 16> results(program.results().size());
   int failed_host_call = -1;
   const bool ok = program.call(arguments.span(), results.span(), failed_host_call);
   for (PyObject* argument : arguments.span()) Py_DECREF(argument);

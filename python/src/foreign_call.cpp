@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "call.h"
 #include "foreign_host.h"
 #include "gil.h"
+#include "runtime/scratch.h"
 
 namespace inlay::python {
 
@@ -31,7 +31,7 @@ const ArrayForm& ForeignFunction::argument(std::size_t i) const {
 }
 
 void ForeignFunction::bind(std::span<const int64_t* const> dims, std::span<int64_t> symbols) const {
-  ShortArray<runtime::TensorRef, 64> refs(refs_.size());
+  runtime::Scratch<runtime::TensorRef, 64> refs(refs_.size());
   std::ranges::copy(refs_, refs.data());
   for (std::size_t i = 0; i < slots_.size(); ++i) refs[slots_[i]].dims = dims[i];
   arguments_.program().executable().bind_symbols(refs.span(), symbols);
@@ -42,10 +42,10 @@ std::optional<Error> ForeignFunction::run(const void* const* given, std::span<co
   const BoundProgram& program = arguments_.program();
   const runtime::Executable& executable = program.executable();
   try {
-    ShortArray<const void*, 32> params(refs_.size());
+    runtime::Scratch<const void*, 32> params(refs_.size());
     for (std::size_t slot = 0; slot < refs_.size(); ++slot) params[slot] = refs_[slot].data;
     for (std::size_t i = 0; i < slots_.size(); ++i) params[slots_[i]] = given[i];
-    ShortArray<int64_t, 32> sizes(symbols.size());  // the code sets some of them
+    runtime::Scratch<int64_t, 32> sizes(symbols.size());  // the code sets some of them
     std::ranges::copy(symbols, sizes.data());
     std::optional<ForeignHost> host;
     if (!executable.object().host_calls.empty()) host.emplace(program);

@@ -5,9 +5,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include "call.h"
 #include "errors.h"
 #include "gil.h"
+#include "runtime/scratch.h"
 #include "support/counted.h"
 #include "support/fork_gate.h"
 
@@ -139,13 +139,13 @@ std::optional<Error> LowLevel::run(const double* x, int64_t length, double* y, i
       return Error(ErrorCode::wrong_argument_count, {},
                    str("the function takes ", counted(count, "number"), ", not ", length));
     }
-    ShortArray<const void*, 16> given(count);
-    ShortArray<const int64_t*, 16> dims(count);
+    runtime::Scratch<const void*, 16> given(count);
+    runtime::Scratch<const int64_t*, 16> dims(count);
     for (std::size_t i = 0; i < count; ++i) {
       given[i] = x + i;
       dims[i] = &length;  // a number has none, and reads none
     }
-    ShortArray<int64_t, 32> symbols(function_.num_symbols());
+    runtime::Scratch<int64_t, 32> symbols(function_.num_symbols());
     function_.bind(dims.span(), symbols.span());
     if (form_ == Form::filter1d) {
       int64_t made = 0;

@@ -8,7 +8,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "call.h"
 #include "gil.h"
 #include "support/counted.h"
 #include "support/fork_gate.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <tuple>
 
-#include "call.h"
+#include "runtime/scratch.h"
 #include "xla_numbers.h"
 #ifdef INLAY_HAS_XLA_FFI
 #include <xla/ffi/api/c_api.h>
@@ -115,7 +115,7 @@ void advance(std::span<int64_t> positions, std::span<const int64_t> batch) {
 /// Dims of results are those that were traced, too.
 bool fits(const ForeignFunction& function, std::size_t result, std::span<const int64_t> symbols,
           std::span<const int64_t> batch, const Place& given) {
-  ShortArray<int64_t, 8> dims(static_cast<std::size_t>(function.result(result).rank));
+  runtime::Scratch<int64_t, 8> dims(static_cast<std::size_t>(function.result(result).rank));
   function.arguments().program().executable().output_dims(static_cast<int>(result), symbols, dims.span());
   return std::ranges::equal(batch, std::span(given.dims, batch.size())) &&
          std::ranges::equal(dims.span(), std::span(given.dims + batch.size(), dims.span().size()));
@@ -133,13 +133,13 @@ XLA_FFI_Error* run(const XLA_FFI_CallFrame& frame, const ForeignFunction& functi
   const auto& first = *static_cast<const XLA_FFI_Buffer*>(frame.rets.rets[0]);
   if (first.rank < function.result(0).rank) return other();
   const std::span<const int64_t> batch(first.dims, static_cast<std::size_t>(first.rank - function.result(0).rank));
-  ShortArray<Place, 16> places(num_arguments + num_results);
-  ShortArray<const int64_t*, 16> dims(num_arguments);
+  runtime::Scratch<Place, 16> places(num_arguments + num_results);
+  runtime::Scratch<const int64_t*, 16> dims(num_arguments);
   for (std::size_t i = 0; i < num_arguments; ++i) {
     if (!place(frame.args.args[i], function.argument(i), batch, places[i])) return other();
     dims[i] = places[i].dims + batch.size();
   }
-  ShortArray<int64_t, 32> symbols(function.num_symbols());
+  runtime::Scratch<int64_t, 32> symbols(function.num_symbols());
   function.bind(dims.span(), symbols.span());
   for (std::size_t i = 0; i < num_results; ++i) {
     Place& result = places[num_arguments + i];
@@ -148,9 +148,9 @@ XLA_FFI_Error* run(const XLA_FFI_CallFrame& frame, const ForeignFunction& functi
   }
   int64_t count = 1;
   for (int64_t dim : batch) count *= dim;
-  ShortArray<int64_t, 8> positions(batch.size());
+  runtime::Scratch<int64_t, 8> positions(batch.size());
   std::ranges::fill(positions.span(), 0);
-  ShortArray<void*, 16> addresses(num_arguments + num_results);
+  runtime::Scratch<void*, 16> addresses(num_arguments + num_results);
   for (; count > 0; --count, advance(positions.span(), batch)) {
     for (std::size_t i = 0; i < num_arguments + num_results; ++i) addresses[i] = places[i].at(positions.span());
     const auto error = function.run(addresses.data(), symbols.span(), addresses.data() + num_arguments);

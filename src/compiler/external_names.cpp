@@ -6,6 +6,8 @@
 #include <math.h>  // NOLINT: roundeven is in no C++ header
 
 #include "backend/llvm/backend.h"
+#include "kernel/kernel.h"
+#include "library/call.h"
 #include "library/library.h"
 #include "ops/element_types.h"
 #include "ops/scalar_functions.h"
@@ -32,6 +34,10 @@ int __getf2(long double, long double);
 
 namespace inlay {
 namespace {
+
+// The functions of src/library return them as numbers, since that folder sees no kernels.
+static_assert(library::kTooLarge == static_cast<int32_t>(kernel::LibraryStatus::too_large));
+static_assert(library::kFailed == static_cast<int32_t>(kernel::LibraryStatus::failed));
 
 template <class Function>
 void* address(Function* function) {

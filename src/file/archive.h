@@ -1,7 +1,7 @@
 #pragma once
 // Plain data as bytes and back. A struct is described once, `describe(archive, value)`, by its members in order, and
-// the archive is a Writer or a Reader. Numbers are little-endian, of the width that their type has; an enum is one
-// byte; what has a length begins with it, as 8 bytes.
+// the archive is a Writer or a Reader. A number is in groups of 7 bits, its sign in the lowest one (docs/file.md says
+// how); an enum and a bool are one byte; what has a length begins with it, as a number.
 //
 // A Reader never reads beyond its bytes, and allocates no more than in proportion to them: what they say of lengths is
 // believed element by element.

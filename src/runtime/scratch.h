@@ -1,5 +1,5 @@
 #pragma once
-// An array of values that is on the stack while it is short.
+// An array of values that is on the stack while it is short, and begins as T().
 #include <array>
 #include <cstddef>
 #include <span>
@@ -11,7 +11,11 @@ template <class T, std::size_t kInline>
 class Scratch {
  public:
   explicit Scratch(std::size_t size) : size_(size) {
-    if (size > kInline) heap_.resize(size);
+    if (size > kInline) {
+      heap_.resize(size);
+    } else {
+      for (std::size_t i = 0; i < size; ++i) inline_[i] = T();
+    }
   }
   T* data() { return heap_.empty() ? inline_.data() : heap_.data(); }
   T& operator[](std::size_t i) { return data()[i]; }
@@ -19,7 +23,7 @@ class Scratch {
 
  private:
   std::size_t size_;
-  std::array<T, kInline> inline_{};
+  std::array<T, kInline> inline_;  // beyond `size_` never read: a short call does not pay for it
   std::vector<T> heap_;
 };
 

@@ -1,5 +1,6 @@
 #include "backend/llvm/jit_library.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -59,33 +60,53 @@ bool is_cut_short(const fs::path& path) {
   return size < bytes_by_its_header(path).value_or(0);
 }
 
-/// The function of the library at `path`; null: `why` says why not.
-JitEmit load_jit(const std::string& path, std::string& why) {
+/// What `jit` has loaded, for as long as the process lives.
+struct Loaded {
+  JitEmit function = nullptr;
+  std::string path;
+};
+std::atomic<const Loaded*> loaded = nullptr;
+
+/// The path without links; itself, where only the loader knows where the file is.
+std::string canonical(const std::string& path) {
+  std::error_code failed;
+  const fs::path found = fs::canonical(path, failed);
+  return path == kLibrary || failed ? path : found.string();
+}
+
+/// Of a library that the loader has found by its name.
+std::string path_of(void* library) {
+  link_map* map = nullptr;
+  return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : kLibrary;
+}
+
+/// The function of the library at `path`; null in it: `why` says why not.
+Loaded load_jit(const std::string& path, std::string& why) {
   if (path != kLibrary && is_cut_short(path)) {
     why = str(path, ": the file is cut short");
-    return nullptr;
+    return {};
   }
   // RTLD_LOCAL, and hidden symbols inside: another LLVM in this process and ours never meet.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     why = dlerror();
-    return nullptr;
+    return {};
   }
   void* function = dlsym(library, kJitEmitName);
   if (!function) why = str(path, ": has no ", kJitEmitName);
-  return reinterpret_cast<JitEmit>(function);
+  return {reinterpret_cast<JitEmit>(function), path == kLibrary ? path_of(library) : canonical(path)};
 }
 
-JitEmit load_jit() {
+Loaded load_jit() {
   std::string tried, why;
   // Who names a library wants that one: another must not stand in for it.
   if (const char* named = std::getenv("INLAY_JIT"); named && *named) {
-    if (JitEmit function = load_jit(named, why)) return function;
+    if (Loaded library = load_jit(named, why); library.function != nullptr) return library;
     throw Error(ErrorCode::unsupported, {}, str("INLAY_JIT names no code generator: ", why))
         .help(str("name ", kLibrary, ", or unset INLAY_JIT: it is found beside the program"));
   }
   for (const std::string& path : candidates()) {
-    if (JitEmit function = load_jit(path, why)) return function;
+    if (Loaded library = load_jit(path, why); library.function != nullptr) return library;
     tried += str("\n  ", why);
   }
   throw Error(ErrorCode::unsupported, {}, str("the code generator was not found; tried:", tried))
@@ -95,24 +116,19 @@ JitEmit load_jit() {
 }  // namespace
 
 JitEmit jit() {
-  static const JitEmit function = load_jit();
-  return function;
+  static const Loaded library = load_jit();
+  loaded.store(&library, std::memory_order_release);
+  return library.function;
 }
 
 std::string path_of_jit() {
-  if (const char* named = std::getenv("INLAY_JIT"); named && *named) return named;
+  if (const Loaded* const library = loaded.load(std::memory_order_acquire)) return library->path;
+  if (const char* named = std::getenv("INLAY_JIT"); named && *named) return canonical(named);
   for (const std::string& path : candidates()) {
     std::error_code ignored;
-    if (const fs::path found = fs::canonical(path, ignored); !found.empty()) return found;
+    if (fs::exists(path, ignored) && !is_cut_short(path)) return canonical(path);
   }
-  // Wherever the loader looks: it says where, if it has it.
-  std::string where = kLibrary;
-  if (void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) {
-    link_map* map = nullptr;
-    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) where = map->l_name;
-    dlclose(library);
-  }
-  return where;
+  return kLibrary;
 }
 
 }  // namespace inlay::llvm_backend

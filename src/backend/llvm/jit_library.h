@@ -9,7 +9,8 @@ namespace inlay::llvm_backend {
 /// Loads the library when it is first called. Throws: it was not found, or is damaged.
 JitEmit jit();
 
-/// Where it would be loaded from, without loading it: a path, or its name alone where only the loader can tell.
+/// Where it has been loaded from. Before that, without loading it, where it would be: a path, or its name alone where
+/// only the loader can tell.
 std::string path_of_jit();
 
 }  // namespace inlay::llvm_backend
