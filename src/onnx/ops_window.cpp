@@ -78,30 +78,42 @@ ValueId depthwise(Call& c, const Convolution& conv) {
                      [&](const std::vector<int64_t>& place) { return tap(c, data, conv.windows, place); });
 }
 
-/// The rows of x that windows of the first axis read from window `first` on, with zeros beyond x:
-/// [batch, channels, count, rest].
-ValueId rows_read(const Call& c, GraphBuilder& b, ValueId x, const WindowAxis& axis, ValueId first, const Dim& count) {
+/// The rows of x along axis `at` that `axis`, its windows, read from window `first` on, with zeros beyond x: x with
+/// `count` rows.
+ValueId rows_read(const Call& c, GraphBuilder& b, ValueId x, std::size_t at, const WindowAxis& axis, ValueId first,
+                  const Dim& count) {
   const auto op = [&](ScalarOp op, ValueId left, ValueId right) { return b.scalar(op, {left, right}); };
   const auto number = [&](int64_t value) { return b.literal(Literal::of_integer(DType::i64, value)); };
   const std::vector<Dim> dims = b.type(x).dims;
   const ValueId begin = op(ScalarOp::sub_, op(ScalarOp::mul_, first, number(axis.stride)), b.size(axis.before));
   const ValueId places = op(ScalarOp::add_, b.iota(count, DType::i64), begin);
-  const ValueId within = op(ScalarOp::min_, op(ScalarOp::max_, places, number(0)), b.size(dims[2] - 1));
+  const ValueId within = op(ScalarOp::min_, op(ScalarOp::max_, places, number(0)), b.size(dims[at] - 1));
   std::vector<IndexItem> index;
   for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
-  index[2] = IndexItem::through(within);
+  index[at] = IndexItem::through(within);
   const ValueId rows = b.gather(x, std::move(index), c.node.op);
   if (axis.before.is(0) && axis.behind.is(0)) return rows;
-  const ValueId are_there = b.reshape(op(ScalarOp::eq_, places, within), joined({count}, ones(dims.size() - 3)));
+  const ValueId are_there = b.reshape(op(ScalarOp::eq_, places, within), joined({count}, ones(dims.size() - at - 1)));
   return b.scalar(ScalarOp::select_, {are_there, rows, b.literal(Literal::of(b.type(x).dtype, 0))});
 }
 
 /// Places of the result that a product has at least where that is known: of fewer, it reads the weights too often.
 constexpr int64_t kLong = 64;
 
+/// The axis of the windows whose places are the rows of the result: the first, or the first behind axes of one place,
+/// so that an image that is a single frame goes by its own rows. Never the last, whose neighbours lie side by side.
+std::size_t rows_axis(const Convolution& conv) {
+  const auto is_one = [](const WindowAxis& axis) { return axis.kernel.is(1) && axis.count.is(1); };
+  const auto last = conv.windows.end() - 1, found = std::find_if_not(conv.windows.begin(), last, is_one);
+  return found == last ? 0 : static_cast<std::size_t>(found - conv.windows.begin());
+}
+
+/// How many places a row has.
 Dim row_of(const Convolution& conv) {
   Dim row = 1;
-  for (std::size_t i = 1; i < conv.windows.size(); ++i) row = row * conv.windows[i].count;
+  for (std::size_t i = 0; i < conv.windows.size(); ++i) {
+    if (i != rows_axis(conv)) row = row * conv.windows[i].count;
+  }
   return row;
 }
 
@@ -117,7 +129,7 @@ bool is_by_rows(const Convolution& conv) {
 struct RowBlocks {
   Dim rows, size, count;
 
-  explicit RowBlocks(const Convolution& conv) : rows(conv.windows[0].count) {
+  explicit RowBlocks(const Convolution& conv) : rows(conv.windows[rows_axis(conv)].count) {
     const Dim row = row_of(conv);
     const bool is_long = row.is_constant() && row.constant() >= kLong;
     size = is_long ? Dim(1) : max(min(floor_div(Dim(kLong - 1), max(row, 1)) + 1, rows), 1);
@@ -130,12 +142,13 @@ struct RowBlocks {
   }
 };
 
-/// made: [blocks, batch, out, rows of a block, rest] as [batch, out, rows, rest].
-ValueId rows_of_blocks(Call& c, const RowBlocks& blocks, ValueId made) {
+/// made: [blocks, batch, out, ..., rows of a block, ...], with the blocks' rows in axis `at` behind them, as
+/// [batch, out, ..., rows, ...].
+ValueId rows_of_blocks(Call& c, const RowBlocks& blocks, ValueId made, int at) {
   std::vector<Dim> dims = c.type(made).dims;
   if (blocks.size.is(1)) {
-    dims.erase(dims.begin() + 3);
-    return move_axis(c.b, c.b.reshape(made, std::move(dims)), 0, 2);
+    dims.erase(dims.begin() + at + 1);
+    return move_axis(c.b, c.b.reshape(made, std::move(dims)), 0, at);
   }
   const ValueId row = c.b.iota(blocks.rows, DType::i64);
   const ValueId block = c.scalar(ScalarOp::floor_div_, {row, c.b.size(blocks.size)});
@@ -143,30 +156,33 @@ ValueId rows_of_blocks(Call& c, const RowBlocks& blocks, ValueId made) {
   std::vector<IndexItem> index;
   for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
   index[0] = IndexItem::through(block);
-  index[3] = IndexItem::through(within);
-  return move_axis(c.b, c.b.gather(made, std::move(index), c.node.op), 0, 2);
+  index[static_cast<std::size_t>(at) + 1] = IndexItem::through(within);
+  return move_axis(c.b, c.b.gather(made, std::move(index), c.node.op), 0, at);
 }
 
 /// A loop over blocks of rows of the result.
 ValueId by_rows(Call& c, const Convolution& conv) {
   const Dim depth = conv.channels * product(kernels_of(conv.windows));
   const RowBlocks blocks(conv);
+  const std::size_t axis = rows_axis(conv), at = 2 + axis;
   Windows windows = conv.windows;
-  windows[0].count = blocks.size;
-  windows[0].size = (blocks.size - 1) * windows[0].stride + windows[0].reach();
+  WindowAxis& along = windows[axis];
+  along.count = blocks.size;
+  along.size = (blocks.size - 1) * along.stride + along.reach();
   Body body(c.scope);
   Call within(c.importer, body.scope, c.node, c.version);
   const ValueId block = body.b.step("block", blocks.count);
   const ValueId x = body.bring(conv.x), weights = body.bring(conv.weights);
-  const ValueId rows = rows_read(c, body.b, x, windows[0], blocks.first(body.b, block), windows[0].size);
-  windows[0].before = windows[0].after = windows[0].behind = 0;
+  const ValueId rows = rows_read(c, body.b, x, at, along, blocks.first(body.b, block), along.size);
+  along.before = along.after = along.behind = 0;
   const ValueId room = padded(within, rows, windows, Literal::of(body.b.type(x).dtype, 0));
   const std::vector<Dim> counts = counts_of(windows);
   body.b.output(linalg::matmul(body.b, body.b.reshape(weights, {conv.out, depth}),
                                body.b.reshape(gathered(within, room, windows), {conv.batch, depth, product(counts)})));
   const std::vector<ValueId> captured = body.frame.captured();
   const ValueId made = c.b.loop(blocks.count, {}, captured, body.finish())[0];
-  return rows_of_blocks(c, blocks, c.b.reshape(made, joined({blocks.count, conv.batch, conv.out}, counts)));
+  const ValueId shaped = c.b.reshape(made, joined({blocks.count, conv.batch, conv.out}, counts));
+  return rows_of_blocks(c, blocks, shaped, static_cast<int>(at));
 }
 
 /// The windows as a matrix, and one product for each group. Of a kernel of one place it is the data as it lies.

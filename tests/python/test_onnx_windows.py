@@ -44,6 +44,8 @@ SHAPES = {1: [(2, 6, 19), (1, 6, 40)], 2: [(2, 6, 13, 17), (1, 6, 24, 9)], 3: [(
         (2, 4, [3, 3], {"auto_pad": "VALID", "strides": [3, 1]}),
         (3, 4, [3, 2, 3], {"pads": [1, 0, 1, 1, 1, 1], "strides": [1, 2, 2]}),
         (3, 36, [3, 2, 1], {"pads": [1, 0, 1, 1, 1, 1]}),
+        (3, 4, [1, 3, 2], {"pads": [1, 1, 0, 2, 0, 1], "strides": [2, 2, 1], "dilations": [1, 2, 1]}),
+        (3, 9, [1, 1, 3], {"pads": [0, 0, 1, 0, 0, 1]}),
         (3, 6, [3, 3, 3], {"pads": [1, 1, 1, 1, 1, 1], "group": 6}),
     ],
 )
@@ -158,6 +160,27 @@ def test_of_a_large_image_only_the_windows_of_a_row_are_in_memory(size, rows_in_
     products = 4 * 4 * height * width  # in another order of axes than the result, where they are made row by row
     room = 4 * 6 * (3 if rows_in_memory == 1 else height + 2) * (width + 2)
     assert fn.compilation.program.plan(None)["peak"] <= windows + products + room + 256  # each 64-byte aligned
+
+
+def test_images_of_frames_go_by_their_own_rows():
+    """A network of videos that is given single images, [batch, channels, 1, height, width]."""
+    rng, height, width = np.random.default_rng(16), 96, 128
+    nodes = [node("Conv", "x,w", pads=[0, 1, 1, 0, 1, 1])]
+    w, x = data_of(rng, (4, 6, 1, 3, 3), (1, 6, 1, height, width))
+    fn = agrees(model(nodes, [f"x: f32[1, 6, 1, {height}, {width}]"], constants={"w": w}), (x,), **CLOSE)
+    windows, products, room = 4 * 6 * 9 * width, 4 * 4 * height * width, 4 * 6 * 3 * (width + 2)
+    assert fn.compilation.program.plan(None)["peak"] <= windows + products + room + 256  # each 64-byte aligned
+
+
+@pytest.mark.parametrize("height, width, kernel", [(22, 256, 16), (1, 600, 5), (96, 96, 3)])
+def test_kernels_of_one_row_go_by_rows_that_lie_side_by_side(height, width, kernel):
+    """Not by the columns of what they read, whose elements lie apart."""
+    rng = np.random.default_rng(17)
+    w, x = data_of(rng, (4, 6, 1, kernel), (1, 6, height, width))
+    fn = agrees(model([node("Conv", "x,w")], [f"x: f32[1, 6, {height}, {width}]"], constants={"w": w}), (x,), **CLOSE)
+    places = height * (width - kernel + 1)
+    windows, products = 4 * 6 * kernel * (width - kernel + 1), 4 * 4 * places
+    assert fn.compilation.program.plan(None)["peak"] <= windows + products + 256  # each 64-byte aligned
 
 
 def test_a_kernel_of_one_place_copies_nothing():
