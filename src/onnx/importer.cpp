@@ -48,6 +48,17 @@ std::shared_ptr<const Elements> elements_of(const Tensor& tensor, DType dtype) {
   return std::make_shared<const Elements>(std::move(out));
 }
 
+/// What is known of an integer value, if that is all of it.
+std::optional<std::vector<Dim>> sizes_of(const std::shared_ptr<const Elements>& elements) {
+  if (!elements) return {};
+  std::vector<Dim> out;
+  for (const std::optional<Number>& number : elements->numbers) {
+    if (!number || !std::holds_alternative<Dim>(*number)) return {};
+    out.push_back(std::get<Dim>(*number));
+  }
+  return out;
+}
+
 /// A name for a size: letters, digits and _, not a digit first.
 std::string identifier(std::string_view name) {
   std::string out;
@@ -479,30 +490,40 @@ ValueId Importer::constant(const Tensor& tensor, Frame& frame) {
   return frame.bring(root_, entry->second);
 }
 
-Importer::Origins Importer::origins_of(ValueId v, const Frame& frame) const {
+Importer::Origins Importer::origins_of(ValueId v, Frame& frame) const {
   Origins out;
-  std::vector<std::pair<const Frame*, ValueId>> open = {{&frame, v}};
-  std::set<std::pair<const Frame*, uint32_t>> seen;
-  const auto look_at_size = [&](SymbolId size, const Frame* of) {
+  struct Open {
+    Frame* of;
+    ValueId value;
+    bool makes_size;  // which may be all that is known of it
+  };
+  std::vector<Open> open = {{&frame, v, false}};
+  std::set<std::tuple<const Frame*, uint32_t, bool>> seen;
+  const auto look_at_size = [&](SymbolId size, Frame* of) {
     while (of->b.graph().is_given(size)) of = of->outer();
     const Symbol& symbol = of->b.graph().symbols[size];
     if (!symbol.source.valid()) return;
     if (of->b.graph().binder_of(size).valid()) {
-      open.emplace_back(of, symbol.source);
+      open.push_back({of, symbol.source, true});
     } else {
       out.sizes.insert(symbol.name);
     }
   };
   while (!open.empty()) {
-    const auto [of, next] = open.back();
+    const auto [of, next, makes_size] = open.back();
     open.pop_back();
-    if (!seen.emplace(of, next.index).second) continue;
+    if (!seen.emplace(of, next.index, makes_size).second) continue;
     const inlay::Graph& graph = of->b.graph();
-    if (const inlay::Node* node = graph.node_of(next)) {
-      for (ValueId operand : node->operands) open.emplace_back(of, operand);
+    const auto sizes = makes_size ? std::nullopt : sizes_of(of->known.of(next));
+    if (sizes) {  // one size of a shape hangs on no other one
+      for (const Dim& size : *sizes) {
+        for (SymbolId symbol : size.symbols()) look_at_size(symbol, of);
+      }
+    } else if (const inlay::Node* node = graph.node_of(next)) {
+      for (ValueId operand : node->operands) open.push_back({of, operand, makes_size});
       for (SymbolId size : node->size.symbols()) look_at_size(size, of);
     } else if (const std::optional<ValueId> outside = of->outside(next)) {
-      open.emplace_back(of->outer(), *outside);
+      open.push_back({of->outer(), *outside, makes_size});
     } else if (of == &root_) {
       const auto param = std::ranges::find(graph.params, next, &Param::value);
       if (param != graph.params.end() && !param->bound) out.inputs.insert(graph.values[next].name);

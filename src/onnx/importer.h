@@ -40,8 +40,9 @@ class Importer {
   /// The inputs of the network, and the sizes of inputs, on which a value of `frame` hangs, by name.
   struct Origins {
     std::set<std::string> inputs, sizes;
+    bool empty() const { return inputs.empty() && sizes.empty(); }
   };
-  Origins origins_of(ValueId v, const Frame& frame) const;
+  Origins origins_of(ValueId v, Frame& frame) const;
 
   BroadcastSizes broadcast_sizes;
   uint64_t num_draws = 0;  // each has a number of its own; what is read once more has the same

@@ -152,6 +152,14 @@ def test_a_condition_within_a_branch_is_asked_of_the_input():
     refused(model([node("If", "c", **outer)], ["c: bool", "d: bool", "x: f32[n, 3]"]), "the input `d`, to be fixed")
 
 
+def test_a_condition_on_one_size_wants_no_other_one():
+    nodes = [node("Shape", "x", "s"), node("Gather", "s,one", "m"), node("Equal", "m,one", "c"), node("If", "c", **TOTAL_OR_ALL)]
+    network = model(nodes, ["x: f32[n, m]"], one=np.int64(1))
+    refused(network, "hangs on the size `m`, to be fixed")
+    for m in (1, 3):
+        agrees(network, [{"x": f32(n, m)} for n in (1, 4)], fixed={"m": m})
+
+
 # --- Loop
 
 
