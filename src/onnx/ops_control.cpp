@@ -52,9 +52,25 @@ void branch_in_place(Call& c, const Graph& branch) {
   }
 }
 
+/// Reads a branch that the network takes or not. One that does not fit sizes with which it is not taken can be left out
+/// where the condition is fixed.
+void read_branch(Call& c, ValueId condition, const Graph& branch, Body& body) {
+  try {
+    c.importer.read(branch, body.scope);
+  } catch (const NeedsFixed&) {
+    throw;
+  } catch (const Error& error) {
+    const bool is_of_any_sizes = error.code() == ErrorCode::unsupported || error.code() == ErrorCode::invalid_file;
+    if (is_of_any_sizes || c.importer.origins_of(condition, c.scope.frame).empty()) throw;
+    const Diagnostic& why = error.diagnostic();
+    throw c.needs(condition,
+                  str("which branch is taken (one cannot be made: ", why.message, ", at ", why.location.text, ")"));
+  }
+}
+
 /// The outputs of a branch that the network takes or not: tensors.
 std::vector<ValueId> outputs_of(Call& c, ValueId condition, const Graph& branch, Body& body) {
-  c.importer.read(branch, body.scope);
+  read_branch(c, condition, branch, body);
   std::vector<ValueId> out;
   for (std::size_t i = 0; i < c.node.outputs.size(); ++i) {
     const Thing thing = c.importer.thing(branch.outputs[i].name, body.scope);

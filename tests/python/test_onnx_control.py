@@ -160,6 +160,17 @@ def test_a_condition_on_one_size_wants_no_other_one():
         agrees(network, [{"x": f32(n, m)} for n in (1, 4)], fixed={"m": m})
 
 
+def test_a_branch_that_cannot_be_made_wants_the_condition():
+    """As of a network for two rates, whose sizes are fixed to those of one of them."""
+    long = [node("MatMul", "x,w", "a")], [], ["a"]
+    short = [node("MatMul", "x,v", "b")], [], ["b"]
+    inner = [node("Equal", "rate,one", "c"), node("If", "c", **branches(long, short))]
+    network = model(inner, ["rate: i64[]", "x: f32[n, m]"], one=np.int64(1), w=f32(6, 4), v=f32(3, 4))
+    refused(network, r"one cannot be made: .* at node `b`\) .* hangs on the input `rate`, to be fixed", fixed={"m": 6})
+    agrees(network, [{"rate": np.int64(1), "x": f32(2, 6)}], fixed={"m": 6, "rate": 1})
+    agrees(network, [{"rate": np.int64(r), "x": f32(2, m)} for r, m in ((1, 6), (8, 3))])
+
+
 # --- Loop
 
 
