@@ -255,6 +255,16 @@ TEST_F(CppDoor, EachHostCallHasANumberOfItsOwn) {
             "  help: each call has a number of its own; the same function may stand under several");
 }
 
+TEST_F(CppDoor, NumbersOfHostCallsAreBounded) {
+  for (int number : {-1, 1 << 30}) {
+    GraphBuilder b;
+    const ValueId x = b.param("x", {DType::f64, {3}});
+    b.output(b.host_call("f", number, {x}, {{DType::f64, {3}}})[0]);
+    EXPECT_THAT(error_of([&] { (void)compile(std::move(b).finish()); }),
+                testing::StartsWith(str("error[unsupported]: the host call \"f\" has the number ", number)));
+  }
+}
+
 TEST_F(CppDoor, HostFunctionsThatReturnSomethingElse) {
   const Graph graph = parse(R"(graph @main(%x: f64[n]) {
     %a, %b = host_call "two" (%x) : f64[3], i64[n] at "model.py:7"

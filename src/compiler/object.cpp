@@ -83,6 +83,12 @@ std::vector<runtime::HostCallSpec> host_calls_of(const KernelProgram& program) {
   for (const kernel::Step& step : program.steps) {
     const auto* call = std::get_if<kernel::HostCall>(&step);
     if (!call) continue;
+    constexpr int kMostNumbers = 1 << 16;
+    if (call->function < 0 || call->function >= kMostNumbers) {
+      throw Error(ErrorCode::unsupported, program.sites[call->site].location,
+                  str("the host call \"", call->name, "\" has the number ", call->function, ", and they go from 0 to ",
+                      kMostNumbers - 1));
+    }
     const auto index = static_cast<std::size_t>(call->function);
     if (!numbers.insert(call->function).second) {
       throw Error(ErrorCode::unsupported, program.sites[call->site].location,
