@@ -41,21 +41,22 @@ Value* floor_quotient(llvm::IRBuilder<>& b, Value* left, Value* right) {
   return b.CreateSelect(none, zero, b.CreateSelect(negates, b.CreateNeg(left), one_less_if(quotient, below)));
 }
 
-/// The size without its last term, of a sum of three or more: the offsets of a concat of many parts are sums of the
-/// same sizes, each with one more than the one before.
-std::optional<Dim> without_last_term(const Dim& dim) {
-  if (dim.terms().size() < 3) return std::nullopt;
-  const Dim::Term& last = dim.terms().back();
-  Dim term = last.coefficient;
-  for (const Dim::Atom& atom : last.factors) term = term * Dim::of_atom(atom);
-  return dim - term;
-}
-
 }  // namespace
 
 Value* KnownSizes::find(const Dim& dim) const {
   const auto found = values_.find(dim);
   return found == values_.end() ? nullptr : found->second;
+}
+
+std::optional<KnownSizes::Step> KnownSizes::step_to(const Dim& dim) const {
+  constexpr std::size_t kLooks = 4;
+  if (dim.terms().size() < 3) return std::nullopt;
+  for (std::size_t i = sizes_.size(); i-- > 0 && i + kLooks >= sizes_.size();) {
+    if (sizes_[i].terms().size() + 1 != dim.terms().size()) continue;
+    Dim rest = dim - sizes_[i];
+    if (rest.constant_part() == 0 && rest.terms().size() == 1) return Step{values_.at(sizes_[i]), std::move(rest)};
+  }
+  return std::nullopt;
 }
 
 void KnownSizes::add(const Dim& dim, Value* value) {
@@ -78,9 +79,7 @@ Value* Sizes::of(const Dim& dim) {
 
 Value* Sizes::dim_value(const Dim& dim) {
   if (is_one_atom(dim)) return atom_value(dim.terms()[0].factors[0]);
-  if (const std::optional<Dim> rest = without_last_term(dim)) {
-    if (Value* known = known_.find(*rest)) return b_.CreateAdd(known, term_value(dim.terms().back()));
-  }
+  if (const auto step = known_.step_to(dim)) return b_.CreateAdd(step->before, term_value(step->rest.terms()[0]));
   Value* total = nullptr;
   for (const Dim::Term& term : dim.terms()) {
     Value* value = term_value(term);
@@ -137,9 +136,9 @@ Value* Sizes::atom_value(const Dim::Atom& atom) {
 Value* Sizes::tested_size(const Dim& dim, Value*& overflows) {
   if (Value* tested = tested_.find(dim)) return tested;
   Value* total = nullptr;
-  if (const std::optional<Dim> rest = without_last_term(dim)) total = tested_.find(*rest);
-  if (total) {
-    total = exact(llvm::Intrinsic::sadd_with_overflow, total, tested_term(dim.terms().back(), overflows), overflows);
+  if (const auto step = tested_.step_to(dim)) {
+    Value* rest = tested_term(step->rest.terms()[0], overflows);
+    total = exact(llvm::Intrinsic::sadd_with_overflow, step->before, rest, overflows);
   } else {
     if (dim.constant_part() != 0) total = b_.getInt64(dim.constant_part());
     for (const Dim::Term& term : dim.terms()) {

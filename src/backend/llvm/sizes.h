@@ -1,5 +1,6 @@
 #pragma once
 // Sizes as machine code: a Dim is evaluated where the function's spine is, once, and kept.
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -13,6 +14,14 @@ class KnownSizes {
  public:
   Value* find(const Dim& dim) const;  // null: not known
   void add(const Dim& dim, Value* value);
+
+  struct Step {
+    Value* before;
+    Dim rest;  // one term
+  };
+  /// One of the last sizes that is all but a term of this sum of three or more: the offsets of a concat of many parts
+  /// are such sums, each with one size more than the one before.
+  std::optional<Step> step_to(const Dim& dim) const;
   std::size_t count() const { return sizes_.size(); }
   void forget_all_but(std::size_t count);
 
