@@ -35,7 +35,7 @@ struct OnnxOptions {
   /// Inputs whose bytes a call may overwrite, such as the state of a recurrent network: a result may take them over.
   std::set<std::string> donated;
   /// Do convolutions write their windows as a matrix, for one product? Else they are sums that read them where they
-  /// lie, for small devices: less memory, and no BLAS. Weights that are integers of few bits stay such.
+  /// lie, for small devices: less memory, and no BLAS. Weights of one or two bytes stay such.
   bool stores_windows = true;
 };
 

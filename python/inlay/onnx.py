@@ -57,8 +57,8 @@ def compile(
     values of a decoder: a result that takes them over is that array, changed in place.
 
     `windows=False`: convolutions store no windows for products of matrices, and are sums that read them where they lie:
-    for exports to small devices, where memory is short and products are loops anyway. Weights that the file has as small
-    integers stay such, and their products are summed as i32.
+    for exports to small devices, where memory is short and products are loops anyway. Weights of one or two bytes
+    stay such, and products of integers are summed as i32.
 
     The other choices are those of `inlay.compile`: `upper={"batch": 32}` lays out memory once for all calls up to that
     size.

@@ -38,9 +38,10 @@ Range range_of(const Stage& stage, RegisterId r, int depth) {
 
 }  // namespace
 
-bool fits_i32(const Stage& stage, RegisterId r) {
+bool casts_within_i32(const Stage& stage, const Statement& cast, DType from) {
   constexpr int kDepth = 3;  // min of max, or clip, of literals
-  const Range range = range_of(stage, r, kDepth);
+  if ((from != DType::f32 && from != DType::f64) || !is_integer(cast.dtype)) return false;
+  const Range range = range_of(stage, cast.operands[0], kDepth);
   return range.low > -0x1p31 && range.high < 0x1p31;
 }
 

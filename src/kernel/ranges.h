@@ -4,7 +4,8 @@
 
 namespace inlay::kernel {
 
-/// Is it NaN, or a number of an i32, so that it is one where it is truncated? Said by what clips it between literals.
-bool fits_i32(const Stage& stage, RegisterId r);
+/// Is this a cast of a float, of dtype `from`, to integers, and the float NaN or a number of an i32 where it is
+/// truncated? Said by what clips it between literals.
+bool casts_within_i32(const Stage& stage, const Statement& cast, DType from);
 
 }  // namespace inlay::kernel

@@ -27,7 +27,7 @@ struct ImportOptions {
   /// Inputs whose bytes a call may overwrite: states, which a result takes over in place.
   std::set<std::string> donated;
   /// Do convolutions write their windows as a matrix, for one product? Else they are sums that read them where they
-  /// lie: less memory, and no BLAS. Weights that are integers of few bits stay such.
+  /// lie: less memory, and no BLAS. Weights of one or two bytes stay such.
   bool stores_windows = true;
 };
 

@@ -26,7 +26,7 @@ double most_of(Call& c, const Integers& integers) {
   if (!integers.zero) return std::max(-low, high);
   const auto zeros = c.known_literals(*integers.zero);
   if (!zeros) return high - low;
-  double most = 0;
+  double most = 1;
   for (const Literal& zero : *zeros) {
     most = std::max({most, high - static_cast<double>(zero.i), static_cast<double>(zero.i) - low});
   }
@@ -57,7 +57,7 @@ ValueId integer_matmul(Call& c, const Integers& left, const Integers& right) {
   if (!c.importer.stores_windows() || dims.empty() || others.empty()) return matmul(c, x, y);
   const std::size_t columns = dims.size() - 1, rows = row_axis(others.size());
   const int64_t depth = dims[columns].is_constant() ? dims[columns].constant() : 0;
-  const int64_t most = most_exact_terms(c, left, right), parts = (depth + most - 1) / most;
+  const int64_t most = most_exact_terms(c, left, right), parts = most == 0 ? 0 : (depth + most - 1) / most;
   if (parts < 1 || parts > kMostParts || !others[rows].is(depth)) return matmul(c, x, y);
   const auto number = [&](ValueId v) { return c.b.cast(v, DType::f32); };
   ValueId sum;

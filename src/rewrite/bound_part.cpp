@@ -75,7 +75,11 @@ class Split {
   }
   double held_by_operands(const Node& node) const {
     double sum = 0;
-    for (ValueId v : node.operands) sum += kinds_[v] == Kind::of_bound ? held_[v] : 0;
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const ValueId v = node.operands[i];
+      const auto same = std::ranges::find(node.operands, v) - node.operands.begin();
+      if (kinds_[v] == Kind::of_bound && static_cast<std::size_t>(same) == i) sum += held_[v];
+    }
     return sum;
   }
   /// What is kept from call to call so that a call has v: itself, or bytes that it is made of.

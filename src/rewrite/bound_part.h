@@ -23,7 +23,8 @@ enum class Growth : uint8_t { none_of_elements, none_of_bytes };
 /// fail, what needs no parameter at all (a literal, a range of numbers), and loops and conds, whose bodies have the
 /// graph's symbols.
 ///
-/// Where no bytes may be added, integers of a byte stay such in the calls, which convert them where they read them.
+/// Where no bytes may be added, integers of a byte and floats of two stay such in the calls, which convert them where
+/// they read them.
 BoundPart split_bound_part(const Graph& graph, Growth growth = Growth::none_of_elements);
 
 }  // namespace inlay::rewrite

@@ -47,6 +47,17 @@ TEST(SplitBoundPart, BytesStayBytesWhereNoneMayBeAdded) {
   EXPECT_THAT(outputs_of(split_bound_part(graph).once), ElementsAre("g", "i"));
 }
 
+TEST(SplitBoundPart, WhatIsReadTwiceHasItsBytesOnce) {
+  const Graph graph = program(R"(graph @main(%x: f32[4, 8], %w: i8[4, 8] bound) {
+    %f = cast %w : f32
+    %g = mul %f, %f
+    %h = mul %g, %g
+    %y = mul %x, %h
+    return %y
+  })");
+  EXPECT_THAT(split_bound_part(graph, Growth::none_of_bytes).bound, ElementsAre(0));
+}
+
 TEST(SplitBoundPart, ViewsLiteralsAndWhatGrowsStayWithTheCalls) {
   const BoundPart part = split_bound_part(program(R"(graph @main(%x: f64[4, 3], %w: f64[3] bound, %v: f64[4, 1] bound) {
     %b = broadcast %w : f64[4, 3]

@@ -316,3 +316,12 @@ def test_weights_of_a_small_device_stay_bytes(tmp_path):
         ints = sum(numpy_helper.to_array(one).size for one in model.graph.initializer if one.data_type in (TensorProto.INT8, TensorProto.UINT8))
         assert sizes[False] <= ints + 400
         assert sizes[True] > 2.5 * ints
+
+
+def test_integers_of_which_no_f32_has_a_product():
+    """Files that ONNX does not allow, and that are read as what they say."""
+    a, b = np.array([[65535, 1, 2], [3, 4, 5]], np.uint16), np.array([[7, 1], [0, 2], [5, 9]], np.uint16)
+    ends = ("a", [2, 3], TensorProto.UINT16), ("y", [2, 2], TensorProto.INT32)
+    net = network([node("MatMulInteger", ["a", "b"], ["y"])], [ends[0]], [ends[1]], {"b": b})
+    for windows in (True, False):
+        assert np.array_equal(inlay.onnx.compile(net, windows=windows)(a), a.astype(np.int32) @ b.astype(np.int32))

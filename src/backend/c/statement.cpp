@@ -44,10 +44,9 @@ void StatementText::write_value(const Statement& s, std::size_t i) {
       for (kernel::RegisterId r : s.operands) operands.push_back(nest_.value(r));
       const DType dtype = nest_.dtype(s.operands.back());
       if (s.kind == Kind::cast) {
-        const bool is_small =
-            (dtype == DType::f32 || dtype == DType::f64) && kernel::fits_i32(nest_.stage, s.operands[0]);
-        return nest_.define(s, is_small && is_integer(s.dtype) ? small_cast_text(p_.needs, operands[0], s.dtype)
-                                                               : cast_text(p_.needs, operands[0], dtype, s.dtype));
+        const bool is_small = kernel::casts_within_i32(nest_.stage, s, dtype);
+        return nest_.define(s, is_small ? small_cast_text(p_.needs, operands[0], s.dtype)
+                                        : cast_text(p_.needs, operands[0], dtype, s.dtype));
       }
       return nest_.define(s, op_text(p_.needs, s.op, dtype, operands));
     }

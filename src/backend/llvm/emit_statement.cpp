@@ -82,9 +82,8 @@ Value* StatementEmitter::emit_operation(const Statement& s, Lanes& lanes) {
   for (kernel::RegisterId r : s.operands) operands.push_back(nest_.operand(r, lanes));
   const DType dtype = plan_.register_dtypes[s.operands.back().index];
   if (s.kind == Kind::cast) {
-    const bool is_small = (dtype == DType::f32 || dtype == DType::f64) && kernel::fits_i32(nest_.stage, s.operands[0]);
-    return is_small && is_integer(s.dtype) ? emit_small_cast(f_, operands[0], s.dtype)
-                                           : emit_cast(f_, operands[0], dtype, s.dtype);
+    return kernel::casts_within_i32(nest_.stage, s, dtype) ? emit_small_cast(f_, operands[0], s.dtype)
+                                                           : emit_cast(f_, operands[0], dtype, s.dtype);
   }
 
   if (s.op == ScalarOp::sqrt_ && dtype == DType::f64 && lanes.width % 8 == 0 && f_.engine.facts().avx512 &&
