@@ -9,6 +9,7 @@ namespace inlay::python {
 int64_t whole_number(nb::handle value, const std::string& what, ErrorCode too_large) {
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
   if (!index.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
     PyErr_Clear();
     throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no whole number"));
   }

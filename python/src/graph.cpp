@@ -453,7 +453,8 @@ void bind_regions(nb::class_<GraphBuilder>& builder) {
 
 ValueId id_of(const std::shared_ptr<GraphBuilder>& builder, const Value& value) {
   if (value.builder == builder && value.id.index < builder->graph().values.size()) return value.id;
-  throw Error(ErrorCode::unknown_name, {}, str("value ", value.id.index, " is of another graph, or of a finished one"));
+  throw Error(ErrorCode::unknown_name, {},
+              str("value ", value.id.index, " is of another builder, or of a finished one"));
 }
 
 void bind_graph(nb::module_& m) {

@@ -84,6 +84,12 @@ std::string without_turns(std::string text) {
   return text;
 }
 
+/// But white space. As the pages that Python writes have it (python/inlay/hypertext.py).
+bool is_control(char c) {
+  const auto code = static_cast<unsigned char>(c);
+  return code == 0x7f || (code < 0x20 && c != '\t' && c != '\n' && c != '\r');
+}
+
 }  // namespace
 
 std::string escaped(const std::string& text) {
@@ -94,7 +100,7 @@ std::string escaped(const std::string& text) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += c;
+      default: is_control(c) ? out += kReplacement : out += c;
     }
   }
   return out;

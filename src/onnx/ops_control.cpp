@@ -60,8 +60,9 @@ void read_branch(Call& c, ValueId condition, const Graph& branch, Body& body) {
   } catch (const NeedsFixed&) {
     throw;
   } catch (const Error& error) {
-    const bool is_of_any_sizes = error.code() == ErrorCode::unsupported || error.code() == ErrorCode::invalid_file;
-    if (is_of_any_sizes || c.importer.origins_of(condition, c.scope.frame).empty()) throw;
+    const bool is_of_sizes = error.code() != ErrorCode::unsupported && error.code() != ErrorCode::invalid_file &&
+                             error.code() != ErrorCode::internal;
+    if (!is_of_sizes || c.importer.origins_of(condition, c.scope.frame).empty()) throw;
     const Diagnostic& why = error.diagnostic();
     throw c.needs(condition,
                   str("which branch is taken (one cannot be made: ", why.message, ", at ", why.location.text, ")"));

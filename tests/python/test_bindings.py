@@ -105,7 +105,7 @@ def test_sizes_are_numbers_of_numpy_too():
 def test_a_value_belongs_to_its_graph():
     b, other = _inlay.GraphBuilder(), _inlay.GraphBuilder()
     x, y = (g.param("x", "f64", [3]) for g in (b, other))
-    message = "value 0 is of another graph, or of a finished one"
+    message = "value 0 is of another builder, or of a finished one"
     for call in (lambda: b.flip(y, [0]), lambda: b.scalar("add", [x, y]), lambda: b.gather(x, [y]), lambda: b.output(y)):
         with pytest.raises(errors.UnknownName, match=message):
             call()
