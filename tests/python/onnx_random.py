@@ -55,6 +55,7 @@ BY_ONNXRUNTIME = {
     "LpNormalization": (ALWAYS, "p=1 adds up what is below zero as it is"),
     "ConvTranspose": (ALWAYS, "with groups it adds the first group's bias to all"),
     "AveragePool": (ALWAYS, "with ceil_mode it takes what the last window lacks from before the first"),
+    "DynamicQuantizeLinear": (ALWAYS, "of zeros alone it has a scale of 1 / 255, which is 0 / 255 by the formula"),
     "GridSample": (ALWAYS, "with border padding a cubic goes on from the border, not from the place itself"),
     "LRN": (ALWAYS, "it goes over as many channels as there are images"),
     "BatchNormalization": (14, "it mixes in the mean and variance of the data, as in training"),
