@@ -1,7 +1,6 @@
 #include "compiler/object.h"
 
 #include <algorithm>
-#include <set>
 
 #include "compiler/layout_cache.h"
 #include "memory/commit.h"
@@ -79,7 +78,6 @@ runtime::HostCallSpec spec_of(const KernelProgram& program, const kernel::HostCa
 /// By number, by which a host also keeps what a call returned until the same call comes again.
 std::vector<runtime::HostCallSpec> host_calls_of(const KernelProgram& program) {
   std::vector<runtime::HostCallSpec> out;
-  std::set<int> numbers;
   for (const kernel::Step& step : program.steps) {
     const auto* call = std::get_if<kernel::HostCall>(&step);
     if (!call) continue;
@@ -90,12 +88,12 @@ std::vector<runtime::HostCallSpec> host_calls_of(const KernelProgram& program) {
                       kMostNumbers - 1));
     }
     const auto index = static_cast<std::size_t>(call->function);
-    if (!numbers.insert(call->function).second) {
+    if (out.size() <= index) out.resize(index + 1);
+    if (out[index].function >= 0) {
       throw Error(ErrorCode::unsupported, program.sites[call->site].location,
                   str("the host calls \"", out[index].name, "\" and \"", call->name, "\" both have the number ", index))
           .help("each call has a number of its own; the same function may stand under several");
     }
-    if (out.size() <= index) out.resize(index + 1);
     out[index] = spec_of(program, *call);
   }
   return out;

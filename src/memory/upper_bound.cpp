@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "support/error.h"
+#include "support/exact.h"
 
 namespace inlay::memory {
 namespace {
@@ -17,17 +18,14 @@ struct Range {
   throw Error(ErrorCode::size_overflow, {}, "the size of a temporary at the upper bounds does not fit in 64 bits");
 }
 
-int64_t sum(int64_t a, int64_t b) {
-  int64_t out = 0;
-  if (__builtin_add_overflow(a, b, &out)) too_large();
-  return out;
+int64_t fitting(std::optional<int64_t> number) {
+  if (!number) too_large();
+  return *number;
 }
 
-int64_t product(int64_t a, int64_t b) {
-  int64_t out = 0;
-  if (__builtin_mul_overflow(a, b, &out)) too_large();
-  return out;
-}
+int64_t sum(int64_t a, int64_t b) { return fitting(exact::add(a, b)); }
+int64_t product(int64_t a, int64_t b) { return fitting(exact::multiply(a, b)); }
+int64_t divide(int64_t a, int64_t b) { return fitting(exact::floor_div(a, b)); }
 
 /// Minimum and maximum of `op`, which is monotonic in each of its operands.
 template <class Op>
@@ -41,7 +39,6 @@ Range both(const Range& a, const Range& b) { return {std::min(a.minimum, b.minim
 
 /// Of divisors of one sign a quotient is monotonic in both operands; where the divisor is 0 it is 0.
 Range quotient(const Range& a, const Range& b) {
-  const auto divide = [](int64_t x, int64_t y) { return floor_div(Dim(x), Dim(y)).constant(); };
   std::optional<Range> out;
   const auto add = [&](const Range& range) { out = out ? both(*out, range) : range; };
   if (b.minimum <= -1) add(at_corners(a, Range{b.minimum, std::min<int64_t>(b.maximum, -1)}, divide));
