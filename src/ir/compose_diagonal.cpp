@@ -47,8 +47,7 @@ ValueId extract_diagonal(GraphBuilder& b, ValueId x, int64_t offset, int64_t fir
   const int rows = axis_of(b, x, first, "extract_diag"), columns = axis_of(b, x, second, "extract_diag");
   const std::vector<Dim> dims = b.type(x).dims;
   const Run run(dims[rows], dims[columns], offset);
-  std::vector<IndexItem> index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(dims);
   index[rows] = run.row_range();
   index[columns] = run.column_range();
   return b.diagonal(b.slice(x, std::move(index)), rows, columns);

@@ -6,12 +6,6 @@
 namespace inlay {
 namespace {
 
-std::vector<IndexItem> whole(const GraphBuilder& b, ValueId x) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : b.type(x).dims) index.push_back(IndexItem::range(0, dim));
-  return index;
-}
-
 /// `axis` of a value of `rank` axes, of which x has some.
 int place_of(const GraphBuilder& b, ValueId x, int rank, int64_t axis, std::string_view op) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
@@ -37,6 +31,12 @@ std::vector<int> axes_in_order(int rank) {
 }
 
 }  // namespace
+
+std::vector<IndexItem> whole(std::span<const Dim> dims) {
+  std::vector<IndexItem> index;
+  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  return index;
+}
 
 int axis_of(const GraphBuilder& b, ValueId x, int64_t axis, std::string_view op) {
   return place_of(b, x, b.type(x).rank(), axis, op);
@@ -93,7 +93,7 @@ std::vector<ValueId> split(GraphBuilder& b, ValueId x, const std::vector<Dim>& s
   std::vector<ValueId> parts;
   Dim start = 0;
   for (const Dim& size : sizes) {
-    std::vector<IndexItem> index = whole(b, x);
+    std::vector<IndexItem> index = whole(b.type(x).dims);
     index[along] = IndexItem::range(start, start + size);
     parts.push_back(b.slice(x, std::move(index)));
     start = start + size;
@@ -147,7 +147,7 @@ ValueId roll(GraphBuilder& b, ValueId x, int64_t shift, int64_t axis) {
   // shift mod dim; of no elements, 0.
   const Dim period = max(dim, 1);
   const Dim cut = dim - min(dim, Dim(shift) - period * floor_div(shift, period));
-  std::vector<IndexItem> head = whole(b, x), tail = head;
+  std::vector<IndexItem> head = whole(b.type(x).dims), tail = head;
   head[along] = IndexItem::range(0, cut);
   tail[along] = IndexItem::range(cut, dim);
   const ValueId last = b.slice(x, std::move(tail)), first = b.slice(x, std::move(head));

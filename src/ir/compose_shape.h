@@ -3,11 +3,16 @@
 //
 // Axes count from the end where they are negative, as in NumPy. `op` is the name in errors: that of what the user
 // called.
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "ir/builder.h"
 
 namespace inlay {
+
+/// For each axis an item that has all of it.
+std::vector<IndexItem> whole(std::span<const Dim> dims);
 
 /// `axis` as 0 .. rank - 1. Errors: axis-out-of-range.
 int axis_of(const GraphBuilder& b, ValueId x, int64_t axis, std::string_view op);

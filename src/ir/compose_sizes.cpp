@@ -1,5 +1,7 @@
 #include "ir/compose_sizes.h"
 
+#include "ir/compose_shape.h"
+
 namespace inlay {
 namespace {
 
@@ -21,12 +23,6 @@ void require_number(GraphBuilder& b, ValueId v, const char* what) {
 
 /// All of `x` as one line.
 ValueId flat(GraphBuilder& b, ValueId x) { return b.reshape(x, {product(b.type(x).dims)}); }
-
-std::vector<IndexItem> whole(std::span<const Dim> dims) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
-  return index;
-}
 
 /// Positions in the row-major line of `dims` where the mask holds.
 ValueId positions(GraphBuilder& b, ValueId mask) {

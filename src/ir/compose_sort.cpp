@@ -7,8 +7,7 @@ namespace inlay {
 namespace {
 
 std::vector<IndexItem> all_but_last(const GraphBuilder& b, ValueId x, IndexItem last) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : b.type(x).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(b.type(x).dims);
   index.back() = last;
   return index;
 }

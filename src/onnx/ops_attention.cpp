@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/compose_shape.h"
 #include "ir/linalg.h"
 #include "onnx/importer.h"
 #include "onnx/ops.h"
@@ -209,8 +210,7 @@ void flex_attention(Call& c) {
 
 /// A part of axis 3; `last`: what of an axis behind it.
 ValueId part_of_heads(Call& c, ValueId x, const Dim& start, const Dim& stop, std::optional<int64_t> last = {}) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : c.type(x).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(c.type(x).dims);
   index[3] = IndexItem::range(start, stop);
   if (last) index[4] = IndexItem::at(*last);
   return c.b.slice(x, std::move(index));
@@ -301,8 +301,7 @@ class LinearStep {
   ValueId at_step(const char* name, ValueId v) {
     captured_.push_back(v);
     const ValueId inside = b_.param(name, outside_.type(v));
-    std::vector<IndexItem> index;
-    for (const Dim& dim : b_.type(inside).dims) index.push_back(IndexItem::range(0, dim));
+    std::vector<IndexItem> index = whole(b_.type(inside).dims);
     index[1] = IndexItem::through(step_);
     return b_.gather(inside, std::move(index));
   }

@@ -1,6 +1,7 @@
 // Arrays made by a rule, and arrays with more or fewer elements of their own.
 #include <algorithm>
 
+#include "ir/compose_shape.h"
 #include "onnx/ops.h"
 
 namespace inlay::onnx {
@@ -103,8 +104,7 @@ void pad_axes(Call& c) {
   }
   const std::vector<Dim> dims = c.dims(0);
   std::vector<Dim> before(dims.size(), Dim(0)), after = before;
-  std::vector<IndexItem> kept;
-  for (const Dim& dim : dims) kept.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> kept = whole(dims);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(axes[i]);
     const Width &first = given[i], &last = given[i + axes.size()];
@@ -153,8 +153,7 @@ void center_crop_pad(Call& c) {
   }
   if (axes.size() != sizes.size()) throw c.wrong(str(sizes.size(), " sizes for ", axes.size(), " axes"));
   std::vector<Dim> before(dims.size(), Dim(0)), after = before;
-  std::vector<IndexItem> kept;
-  for (const Dim& dim : dims) kept.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> kept = whole(dims);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(axes[i]);
     const Dim& dim = dims[axis];

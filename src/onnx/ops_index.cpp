@@ -1,6 +1,7 @@
 // Elements that are read or written where an input says: through positions, coordinates and masks.
 #include <algorithm>
 
+#include "ir/compose_shape.h"
 #include "onnx/ops.h"
 
 namespace inlay::onnx {
@@ -8,12 +9,6 @@ namespace {
 
 using Op = ScalarOp;
 using Index = std::vector<IndexItem>;
-
-Index whole(std::span<const Dim> dims) {
-  Index index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
-  return index;
-}
 
 /// One number, of any rank with one element, as a 0-d value.
 ValueId one_number(Call& c, ValueId v) { return c.b.type(v).rank() == 0 ? v : c.b.reshape(v, {}); }

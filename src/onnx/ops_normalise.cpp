@@ -1,6 +1,7 @@
 // Ops that bring elements to a common scale: by their mean and spread, their norm, or their sum of exponentials.
 #include <algorithm>
 
+#include "ir/compose_shape.h"
 #include "onnx/ops.h"
 #include "onnx/reduce.h"
 
@@ -177,8 +178,7 @@ ValueId sum_of_neighbours(Call& c, ValueId x, int64_t size) {
   before[1] = (size - 1) / 2;
   after[1] = size - 1 - (size - 1) / 2;
   const ValueId padded = pad(c.b, x, before, after, PadMode::constant, c.literal(c.type(x).dtype, 0));
-  std::vector<IndexItem> index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(dims);
   index[1] = IndexItem::through(c.scalar(Op::add_, {places(c.b, dims[1], 1), places(c.b, size, 0)}));
   return folded(c, Fold::add, c.b.gather(padded, std::move(index)), {2}, Keep::no);
 }

@@ -49,13 +49,15 @@ ValueId of_rows(Call& c, ValueId scale, ValueId matrix) {
   return c.b.reshape(scale, {dims[0], 1});
 }
 
-void matmul_integer(Call& c) {
-  const ValueId left = c.in(0), right = c.in(1);
-  std::optional<ValueId> left_zero = c.maybe(2), right_zero = c.maybe(3);
-  if (left_zero) left_zero = of_rows(c, *left_zero, left);
+/// Input 0 times input 1, which are integers; their zero points, where there are any, are inputs i and i + 1.
+ValueId integer_sums(Call& c, std::size_t i) {
+  std::optional<ValueId> left_zero = c.maybe(i), right_zero = c.maybe(i + 1);
+  if (left_zero) left_zero = of_rows(c, *left_zero, c.in(0));
   if (right_zero) right_zero = of_columns(c, *right_zero);
-  c.out(integer_matmul(c, {left, left_zero}, {right, right_zero}));
+  return integer_matmul(c, {c.in(0), left_zero}, {c.in(1), right_zero});
 }
+
+void matmul_integer(Call& c) { c.out(integer_sums(c, 2)); }
 
 void quantised_matmul(Call& c) {
   const ValueId left = c.in(0);
@@ -71,19 +73,21 @@ void quantised_matmul(Call& c) {
 // The ops of onnxruntime's quantiser: one of ONNX's between numbers that are quantised, rounded as ONNX says it. Its
 // own kernels have shorter ways for some, and give the number beside it where a quotient is about halfway between two.
 
+/// Input i, one number for all elements, where it is given.
+std::optional<ValueId> one_number_if(Call& c, std::size_t i) {
+  const std::optional<ValueId> number = c.maybe(i);
+  return number ? std::optional(c.b.reshape(*number, {})) : std::nullopt;
+}
+
 /// Inputs i to i + 2, which are integers, their scale and their zero point, as f32.
 ValueId number_of(Call& c, std::size_t i) {
-  std::optional<ValueId> zero = c.maybe(i + 2);
-  if (zero) zero = c.b.reshape(*zero, {});
-  const ValueId scale = c.b.reshape(c.in(i + 1), {});
-  return c.scalar(Op::mul_, {c.b.cast(difference(c, c.in(i), zero), c.type(scale).dtype), scale});
+  const ValueId scale = c.b.reshape(c.in(i + 1), {}), x = difference(c, c.in(i), one_number_if(c, i + 2));
+  return c.scalar(Op::mul_, {c.b.cast(x, c.type(scale).dtype), scale});
 }
 
 /// The result as integers of `dtype`, by the scale and the zero point that inputs i and i + 1 are.
 void out_quantised(Call& c, ValueId y, std::size_t i, DType dtype) {
-  std::optional<ValueId> zero = c.maybe(i + 1);
-  if (zero) zero = c.b.reshape(*zero, {});
-  c.out(saturated(c, c.scalar(Op::div_, {y, c.b.reshape(c.in(i), {})}), zero, dtype));
+  c.out(saturated(c, c.scalar(Op::div_, {y, c.b.reshape(c.in(i), {})}), one_number_if(c, i + 1), dtype));
 }
 
 /// An op of ONNX, as `version` of the operator set has it, of f32s.
@@ -141,8 +145,7 @@ void quantised_gemm(Call& c) {
   const ValueId wide = c.b.cast(sums, DType::f32);
   if (!c.has(7)) return c.out(c.scalar(Op::mul_, {wide, scale}));
   const ValueId factor = c.scalar(Op::div_, {scale, c.b.reshape(c.in(7), {})});
-  std::optional<ValueId> zero = c.maybe(8);
-  if (zero) zero = c.b.reshape(*zero, {});
+  const std::optional<ValueId> zero = one_number_if(c, 8);
   c.out(saturated(c, c.scalar(Op::mul_, {wide, factor}), zero, zero ? c.type(*zero).dtype : DType::u8));
 }
 
@@ -154,10 +157,7 @@ void dynamically_quantised_matmul(Call& c) {
 }
 
 void integer_matmul_to_float(Call& c) {
-  std::optional<ValueId> left_zero = c.maybe(4), right_zero = c.maybe(5);
-  if (left_zero) left_zero = of_rows(c, *left_zero, c.in(0));
-  if (right_zero) right_zero = of_columns(c, *right_zero);
-  const ValueId sums = integer_matmul(c, {c.in(0), left_zero}, {c.in(1), right_zero});
+  const ValueId sums = integer_sums(c, 4);
   const ValueId scales = c.scalar(Op::mul_, {of_rows(c, c.in(2), c.in(0)), of_columns(c, c.in(3))});
   const ValueId y = c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), scales});
   c.out(c.has(6) ? c.scalar(Op::add_, {y, c.in(6)}) : y);

@@ -1,6 +1,7 @@
 // Reductions over axes, and running ones along an axis.
 #include <algorithm>
 
+#include "ir/compose_shape.h"
 #include "onnx/ops.h"
 #include "onnx/reduce.h"
 
@@ -118,8 +119,7 @@ void running(Call& c) {
   }
   ValueId result = c.b.cast(c.b.cumulative(combine, x, axis, computed), type.dtype);
   if (c.flag("exclusive")) {
-    std::vector<IndexItem> index;
-    for (const Dim& dim : type.dims) index.push_back(IndexItem::range(0, dim));
+    std::vector<IndexItem> index = whole(type.dims);
     result = c.b.slice(result, std::move(index));
   }
   c.out(goes_back ? c.b.flip(result, {axis}) : result);

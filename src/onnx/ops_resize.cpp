@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "ir/compose_shape.h"
 #include "onnx/ops.h"
 
 namespace inlay::onnx {
@@ -224,8 +225,7 @@ ValueId clamped(Call& c, ValueId place, const Dim& size) {
 
 /// x at these places of an axis; the axes of `places` stand where it stood.
 ValueId at_places(Call& c, ValueId x, int axis, ValueId places) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : c.type(x).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(c.type(x).dims);
   index[static_cast<std::size_t>(axis)] = IndexItem::through(places);
   return c.b.gather(x, std::move(index), c.node.op);
 }

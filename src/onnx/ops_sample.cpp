@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 
+#include "ir/compose_shape.h"
 #include "ir/linalg.h"
 #include "onnx/convolution.h"
 #include "onnx/ops.h"
@@ -367,8 +368,7 @@ void roi_align(Call& c) {
 Sampled moved_places(Call& c, const Windows& windows, std::size_t axis, ValueId offsets) {
   const std::size_t rank = windows.size();
   const std::vector<Dim> dims = c.type(offsets).dims;  // [batch, offset groups, kernel, axes, counts]
-  std::vector<IndexItem> index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(dims);
   index[2 + rank] = IndexItem::at(static_cast<int64_t>(axis));
   const std::vector<Dim> read = joined(kernels_of(windows), counts_of(windows));
   const ValueId offset = c.b.reshape(c.b.slice(offsets, std::move(index)), joined({dims[0], dims[1], 1}, read));

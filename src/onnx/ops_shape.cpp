@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/compose_shape.h"
 #include "onnx/importer.h"
 #include "onnx/ops.h"
 
@@ -305,8 +306,7 @@ void slice(Call& c) {
   if (axes.size() != starts.size() || axes.size() != ends.size() || axes.size() != steps.size()) {
     throw c.wrong("starts, ends, axes and steps are not of one length");
   }
-  std::vector<IndexItem> index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(dims);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const Dim& dim = dims[static_cast<std::size_t>(axes[i])];
     const int64_t step = steps[i];

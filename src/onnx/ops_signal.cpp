@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "inlay/linalg.h"
+#include "ir/compose_shape.h"
 #include "onnx/ops.h"
 
 namespace inlay::onnx {
@@ -82,8 +83,7 @@ Parts split_transform(Call& c, Parts x, int64_t first, int64_t second, double si
 }
 
 ValueId first_along_last(Call& c, ValueId v, const Dim& count) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : c.type(v).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(c.type(v).dims);
   index.back() = IndexItem::range(0, count);
   return c.b.slice(v, std::move(index));
 }
@@ -119,8 +119,7 @@ Parts parts_of(Call& c, ValueId x) {
   }
   const ValueId computed = c.b.cast(x, computed_in(c.type(x).dtype));
   const auto part = [&](int64_t place) {
-    std::vector<IndexItem> index;
-    for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+    std::vector<IndexItem> index = whole(dims);
     index.back() = IndexItem::at(place);
     return c.b.slice(computed, std::move(index));
   };
@@ -137,8 +136,7 @@ Parts both_sides(Call& c, const Parts& half, const Dim& n) {
   const ValueId from = c.scalar(Op::min_, {k, mirrored});
   Parts out = changed(half, [&](ValueId v) {
     v = with_zeros_behind(c, first_along_last(c, v, min(given, wanted)), max(wanted - given, 0));
-    std::vector<IndexItem> index;
-    for (const Dim& dim : c.type(v).dims) index.push_back(IndexItem::range(0, dim));
+    std::vector<IndexItem> index = whole(c.type(v).dims);
     index.back() = IndexItem::through(from);
     return c.b.gather(v, std::move(index));
   });

@@ -1,4 +1,5 @@
 // Ops that compare the elements of an axis with each other.
+#include "ir/compose_shape.h"
 #include "onnx/ops.h"
 #include "onnx/reduce.h"
 #include "onnx/top_k.h"
@@ -60,8 +61,7 @@ ValueId in_rows(Call& c, std::optional<int> axis) {
 }
 
 ValueId taken(GraphBuilder& b, ValueId x, ValueId places) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : b.type(x).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(b.type(x).dims);
   index[0] = IndexItem::through(places);
   return b.gather(x, std::move(index));
 }

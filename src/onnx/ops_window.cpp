@@ -1,6 +1,7 @@
 // Convolutions: windows of the data times weights, summed.
 #include <algorithm>
 
+#include "ir/compose_shape.h"
 #include "ir/linalg.h"
 #include "onnx/body.h"
 #include "onnx/convolution.h"
@@ -88,8 +89,7 @@ ValueId rows_read(const Call& c, GraphBuilder& b, ValueId x, std::size_t at, con
   const ValueId begin = op(ScalarOp::sub_, op(ScalarOp::mul_, first, number(axis.stride)), b.size(axis.before));
   const ValueId places = op(ScalarOp::add_, b.iota(count, DType::i64), begin);
   const ValueId within = op(ScalarOp::min_, op(ScalarOp::max_, places, number(0)), b.size(dims[at] - 1));
-  std::vector<IndexItem> index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(dims);
   index[at] = IndexItem::through(within);
   const ValueId rows = b.gather(x, std::move(index), c.node.op);
   if (axis.before.is(0) && axis.behind.is(0)) return rows;
@@ -153,8 +153,7 @@ ValueId rows_of_blocks(Call& c, const RowBlocks& blocks, ValueId made, int at) {
   const ValueId row = c.b.iota(blocks.rows, DType::i64);
   const ValueId block = c.scalar(ScalarOp::floor_div_, {row, c.b.size(blocks.size)});
   const ValueId within = c.scalar(ScalarOp::sub_, {row, blocks.first(c.b, block)});
-  std::vector<IndexItem> index;
-  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(dims);
   index[0] = IndexItem::through(block);
   index[static_cast<std::size_t>(at) + 1] = IndexItem::through(within);
   return move_axis(c.b, c.b.gather(made, std::move(index), c.node.op), 0, at);
@@ -268,14 +267,9 @@ ValueId integer_sums(Call& c, std::size_t x, std::size_t x_zero, std::size_t w, 
   const DType exact = parts == 0 ? DType::f64 : DType::f32, wide = c.importer.stores_windows() ? exact : DType::i32;
   const ValueId data = less_zero(c, x, x_zero, wide), weights = less_zero(c, w, w_zero, wide);
   if (parts <= 1 || wide != DType::f32) return sums(data, weights);
-  const int64_t channels = c.dims(w)[1].constant();
-  ValueId sum;
-  for (int64_t i = 0; i < parts; ++i) {
-    const int64_t begin = channels * i / parts, end = channels * (i + 1) / parts;
-    const ValueId some = sums(part_of(c, data, 1, begin, end), part_of(c, weights, 1, begin, end));
-    sum = sum.valid() ? c.scalar(ScalarOp::add_, {sum, some}) : some;
-  }
-  return sum;
+  return sum_of_parts(c, c.dims(w)[1].constant(), parts, [&](int64_t begin, int64_t end) {
+    return sums(part_of(c, data, 1, begin, end), part_of(c, weights, 1, begin, end));
+  });
 }
 
 void conv_integer(Call& c) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/compose_shape.h"
 #include "onnx/importer.h"
 
 namespace inlay::onnx {
@@ -43,9 +44,18 @@ int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right) {
   return static_cast<int64_t>(kExact / (most_of(c, left) * most_of(c, right)));
 }
 
+ValueId sum_of_parts(Call& c, int64_t size, int64_t parts,
+                     const std::function<ValueId(int64_t begin, int64_t end)>& make) {
+  ValueId sum;
+  for (int64_t i = 0; i < parts; ++i) {
+    const ValueId part = make(size * i / parts, size * (i + 1) / parts);
+    sum = sum.valid() ? c.scalar(Op::add_, {sum, part}) : part;
+  }
+  return sum;
+}
+
 ValueId part_of(Call& c, ValueId x, std::size_t axis, int64_t begin, int64_t end) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : c.type(x).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(c.type(x).dims);
   index[axis] = IndexItem::range(begin, end);
   return c.b.slice(x, std::move(index));
 }
@@ -60,16 +70,12 @@ ValueId integer_matmul(Call& c, const Integers& left, const Integers& right) {
   const int64_t most = most_exact_terms(c, left, right), parts = most == 0 ? 0 : (depth + most - 1) / most;
   if (parts < 1 || parts > kMostParts || !others[rows].is(depth)) return matmul(c, x, y);
   const auto number = [&](ValueId v) { return c.b.cast(v, DType::f32); };
-  ValueId sum;
-  for (int64_t i = 0; i < parts; ++i) {
-    const int64_t begin = depth * i / parts, end = depth * (i + 1) / parts;
+  return sum_of_parts(c, depth, parts, [&](int64_t begin, int64_t end) {
     const ValueId product =
         parts == 1 ? matmul(c, number(x), number(y))
                    : matmul(c, number(part_of(c, x, columns, begin, end)), number(part_of(c, y, rows, begin, end)));
-    const ValueId exact = c.b.cast(product, DType::i32);
-    sum = sum.valid() ? c.scalar(Op::add_, {sum, exact}) : exact;
-  }
-  return sum;
+    return c.b.cast(product, DType::i32);
+  });
 }
 
 ValueId beside(Call& c, ValueId scale, ValueId x) {
@@ -86,8 +92,7 @@ ValueId beside(Call& c, ValueId scale, ValueId x) {
   if (own.size() != dims.size() || block < 1) {
     throw c.wrong(str(c.b.graph().describe(scale), " beside ", c.b.graph().describe(x), ", with blocks of ", block));
   }
-  std::vector<IndexItem> index;
-  for (const Dim& dim : own) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(own);
   index[along] = IndexItem::through(c.with(Op::floor_div_, places(c.b, dims[along], 0), static_cast<double>(block)));
   return c.b.gather(scale, std::move(index));
 }

@@ -1,5 +1,6 @@
 #pragma once
 // Numbers as small integers with a scale and a zero point: what the families of ops share.
+#include <functional>
 #include <optional>
 
 #include "onnx/call.h"
@@ -24,6 +25,10 @@ struct Integers {
 
 /// How many products of two such numbers an f32 sums exactly, whatever their order.
 int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right);
+
+/// The sum of what `make` makes of parts [begin, end) of a sum of `size` terms, about as long as each other.
+ValueId sum_of_parts(Call& c, int64_t size, int64_t parts,
+                     const std::function<ValueId(int64_t begin, int64_t end)>& make);
 
 /// The elements [begin, end) of an axis.
 ValueId part_of(Call& c, ValueId x, std::size_t axis, int64_t begin, int64_t end);

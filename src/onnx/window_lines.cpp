@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/compose_pad.h"
+#include "ir/compose_shape.h"
 
 namespace inlay::onnx {
 namespace {
@@ -139,8 +140,7 @@ ValueId WindowLines::read(ValueId line, const Dim& first) {
     const ValueId of_axis = c_.b.reshape(steps, std::move(along));
     places = places.valid() ? c_.scalar(ScalarOp::add_, {places, of_axis}) : of_axis;
   }
-  std::vector<IndexItem> index;
-  for (const Dim& dim : c_.type(line).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(c_.type(line).dims);
   index.back() = IndexItem::through(places);
   return c_.b.gather(line, std::move(index), c_.node.op);
 }

@@ -1,5 +1,7 @@
 #include "onnx/windows.h"
 
+#include "ir/compose_shape.h"
+
 namespace inlay::onnx {
 namespace {
 
@@ -153,8 +155,7 @@ std::optional<std::vector<std::vector<int64_t>>> few_taps(const Windows& windows
 }
 
 ValueId folded_along(Call& c, ValueId x, const WindowAxis& axis, std::size_t place, Fold fold, ScalarOp op) {
-  std::vector<IndexItem> index;
-  for (const Dim& dim : c.type(x).dims) index.push_back(IndexItem::range(0, dim));
+  std::vector<IndexItem> index = whole(c.type(x).dims);
   if (axis.kernel.is_constant() && axis.kernel.constant() <= kFewTaps) {
     ValueId result;
     for (int64_t t = 0; t < axis.kernel.constant(); ++t) {
