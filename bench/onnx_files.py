@@ -2,6 +2,7 @@
 
     python bench/onnx_files.py [NAME ...]      a table: milliseconds of loading and of a call, megabytes
     python bench/onnx_files.py calls           microseconds of a call of a chain of 1, 10, 50 and 200 ops on 16 numbers
+    python bench/onnx_files.py products        microseconds of products with weights of bytes, and of an LSTM with them
 
 Needs onnxruntime and the networks (tools/onnx_models.py), which scripts/setup fetches. CPU time of the thread, the least
 of many rounds; a load is in a fresh process, the least of three. Memory is what a first call adds to the process.
@@ -151,6 +152,71 @@ def chain(length):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
 
 
+def made(nodes, x, y, weights, opsets=(("", 17), ("com.microsoft", 1))):
+    from onnx import helper, numpy_helper
+
+    kept = [numpy_helper.from_array(np.asarray(array), name) for name, array in weights.items()]
+    ends = [[helper.make_tensor_value_info(name, dtype, shape)] for name, dtype, shape in (x, y)]
+    graph = helper.make_graph(nodes, "product", *ends, initializer=kept)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(*o) for o in opsets], ir_version=8).SerializeToString()
+
+
+def quantised_product(form, rows, depth, columns, rng):
+    """A product with a matrix of i8: of u8 that give i32, of floats that are quantised as they are, with a scale before and
+    behind it as ops or as QDQ. And its argument."""
+    from onnx import TensorProto, helper
+
+    node = helper.make_node
+    w = rng.integers(-127, 128, (depth, columns)).astype(np.int8)
+    weights = {"w": w, "s": np.float32(0.02), "z": np.uint8(120), "ws": np.float32(0.01), "wz": np.int8(0), "t": np.float32(30)}
+    nodes = {
+        "integers": [node("MatMulInteger", ["x", "w", "z"], ["y"])],
+        "dynamic": [
+            node("DynamicQuantizeLinear", ["x"], ["q", "qs", "qz"]), node("MatMulInteger", ["q", "w", "qz", "wz"], ["i"]),
+            node("Cast", ["i"], ["f"], to=TensorProto.FLOAT), node("Mul", ["qs", "ws"], ["scale"]), node("Mul", ["f", "scale"], ["y"]),
+        ],
+        "operators": [node("QLinearMatMul", ["x", "s", "z", "w", "ws", "wz", "t", "z"], ["y"])],
+        "QDQ": [
+            node("DequantizeLinear", ["x", "s", "z"], ["a"]), node("DequantizeLinear", ["w", "ws", "wz"], ["b"]),
+            node("MatMul", ["a", "b"], ["c"]), node("QuantizeLinear", ["c", "t", "z"], ["y"]),
+        ],
+    }[form]  # fmt: skip
+    x = rng.integers(0, 256, (rows, depth)).astype(np.uint8)
+    kinds = {"integers": TensorProto.INT32, "dynamic": TensorProto.FLOAT}
+    read = {name for n in nodes for name in n.input}
+    weights = {name: array for name, array in weights.items() if name in read}
+    if form == "dynamic":
+        x = rng.standard_normal((rows, depth)).astype(np.float32)
+    ends = [("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape), ("y", kinds.get(form, TensorProto.UINT8), [rows, columns])]
+    return made(nodes, *ends, weights), x
+
+
+def quantised_lstm(steps, size, rng):
+    from onnx import TensorProto, helper
+
+    matrix = lambda: rng.integers(-127, 128, (1, size, 4 * size)).astype(np.int8)  # noqa: E731
+    weights = {"w": matrix(), "r": matrix(), "b": np.zeros((1, 8 * size), np.float32)}
+    weights |= {"ws": np.full(1, 2e-3, np.float32), "wz": np.zeros(1, np.int8)}
+    names = ["x", "w", "r", "b", "", "", "", "", "ws", "wz", "ws", "wz"]
+    lstm = helper.make_node("DynamicQuantizeLSTM", names, ["y"], domain="com.microsoft", hidden_size=size)
+    x = rng.standard_normal((steps, 1, size)).astype(np.float32)
+    return made([lstm], ("x", TensorProto.FLOAT, x.shape), ("y", TensorProto.FLOAT, [steps, 1, 1, size]), weights), x
+
+
+def products():
+    rng = np.random.default_rng(1)
+    print("| rows x depth x columns | of | inlay, us | ORT, us | ratio |\n| --- | --- | --- | --- | --- |")
+    sizes = [(1, 256, 1024), (1, 1024, 1024), (1, 4096, 4096), (16, 768, 3072), (128, 768, 768), (512, 512, 512)]
+    cases = [(" x ".join(map(str, s)), form, quantised_product(form, *s, rng)) for s in sizes for form in ("integers", "dynamic", "operators", "QDQ")]
+    cases += [(f"{steps} steps of {size}", "LSTM", quantised_lstm(steps, size, rng)) for steps, size in ((50, 128), (50, 512))]
+    for sizes, form, (net, x) in cases:
+        found = []
+        for load in LOADERS.values():
+            _, call = load(net, {})
+            found.append(least(lambda: call({"x": x}), 0.5))
+        print(f"| {sizes} | {form} | {found[0] * 1e6:.1f} | {found[1] * 1e6:.1f} | {found[1] / found[0]:.2f} x |", flush=True)
+
+
 def calls():
     print("| ops | inlay, us | ORT, us |\n| --- | --- | --- |")
     for length in (1, 10, 50, 200):
@@ -167,5 +233,7 @@ if __name__ == "__main__":
         print(json.dumps(measure(*sys.argv[2:])))
     elif sys.argv[1:] == ["calls"]:
         calls()
+    elif sys.argv[1:] == ["products"]:
+        products()
     else:
         table(sys.argv[1:])

@@ -110,6 +110,7 @@ template <class T>
 int32_t matmul(const Call& call);
 template <class T>
 int32_t matmul_by_loops(const Call& call);
+int32_t row_dots(const Call& call);
 template <class T>
 int32_t cholesky(const Call& call);
 template <class T>

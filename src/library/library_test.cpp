@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "library/call.h"
+#include "library/row_dots.h"
 #include "ops/dtype.h"
 #include "ops/library_strides.h"
 #include "support/str.h"
@@ -22,8 +23,8 @@ namespace {
 TEST(Library, HasAFunctionForEachOpAndDType) {
   for (int i = 0; i < kNumLibraryOps; ++i) {
     const auto op = static_cast<LibraryOp>(i);
-    for (DType dtype :
-         {DType::boolean, DType::i8, DType::i64, DType::u64, DType::f32, DType::f64, DType::c64, DType::c128}) {
+    for (DType dtype : {DType::boolean, DType::i8, DType::u8, DType::i64, DType::u64, DType::f32, DType::f64,
+                        DType::c64, DType::c128}) {
       const std::string name = str("inlay_l_", facts(op).name, "_", dtype_name(dtype));
       EXPECT_EQ(find_function(name) != nullptr, accepts(op, dtype)) << name;
     }
@@ -146,6 +147,67 @@ TEST(Library, MultipliesMatricesHoweverTheyLie) {
       }
       EXPECT_EQ(std::count(c.begin(), c.end(), -1), 99 - m * n) << "something else was written";
     }
+  }
+}
+
+/// Every instruction set of this CPU, with rows and columns that fill no block, gaps between rows, chunks that end
+/// within a row, and sums beyond 2^31.
+TEST(Library, DotProductsOfBytesAreExactInEveryForm) {
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{1, 1, 1},
+                                {5, 3, 6},
+                                {4, 64, 4},
+                                {7, 513, 9},
+                                {1, 1500, 3},
+                                {2, 0, 3},
+                                {0, 3, 2},
+                                {3, 70000, 2}}) {
+    const int64_t a_row = k + 3, b_row = k + 5, c_row = n + 2;
+    std::vector<uint8_t> a(static_cast<std::size_t>(m * a_row));
+    std::vector<int8_t> b(static_cast<std::size_t>(n * b_row));
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<uint8_t>(255 - i % 7 * (i % 3));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<int8_t>(i % 2 != 0 ? -128 : 127 - i % 11);
+    std::vector<int32_t> wanted(static_cast<std::size_t>(m * c_row), -7);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        int64_t sum = 0;
+        for (int64_t p = 0; p < k; ++p) sum += int64_t{a[i * a_row + p]} * b[j * b_row + p];
+        wanted[i * c_row + j] = static_cast<int32_t>(sum);
+      }
+    }
+    for (const RowDotsForm& form : row_dots_forms()) {
+      std::vector<int32_t> c(wanted.size(), -7);
+      form.run({a.data(), b.data(), c.data(), a_row, b_row, c_row, m, k, n});
+      EXPECT_EQ(c, wanted) << form.name << ": " << m << " x " << k << " x " << n;
+    }
+  }
+}
+
+/// Rows of a batch that lie below each other are those of one matrix; they go by parts, between which a call may end.
+TEST(Library, DotProductsOfABatchGoByParts) {
+  constexpr int64_t kBatch = 3, kRows = 700, kSum = 512, kColumns = 2;
+  std::vector<uint8_t> a(kBatch * kRows * kSum, 1);
+  std::vector<int8_t> b(kColumns * kSum, 2);
+  const void* operands[2] = {a.data(), b.data()};
+  const int64_t sizes[4] = {kBatch, kRows, kSum, kColumns};
+  const int32_t stop = 1;
+  // 2100 rows in 9 parts of 256; where the results have gaps, three times 700 in 3.
+  for (const int64_t gap : {0, 5}) {
+    std::vector<int32_t> c(kBatch * (kRows * kColumns + gap), -1);
+    void* results[1] = {c.data()};
+    const int64_t strides[6] = {kRows * kSum, kSum, 1, 0, kSum, 1}, to[3] = {kRows * kColumns + gap, kColumns, 1};
+    Asked call;
+    EXPECT_EQ(
+        find_function("inlay_l_row_dots_u8")(operands, strides, results, to, sizes, 0, nullptr, nullptr, &call, &stop),
+        INLAY_OK);
+    EXPECT_EQ(call.questions, 9);
+    EXPECT_EQ(std::count(c.begin(), c.end(), 2 * kSum), kBatch * kRows * kColumns);
+    EXPECT_EQ(std::count(c.begin(), c.end(), -1), kBatch * gap);
+    call.ends_at = call.questions + 2;
+    std::fill(c.begin(), c.end(), -1);
+    EXPECT_EQ(
+        find_function("inlay_l_row_dots_u8")(operands, strides, results, to, sizes, 0, nullptr, nullptr, &call, &stop),
+        INLAY_INTERRUPTED);
+    EXPECT_EQ(std::count(c.begin(), c.end(), 2 * kSum), 256 * kColumns);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "inlay/linalg.h"
 #include "onnx/importer.h"
 #include "onnx/ops.h"
+#include "onnx/quantised.h"
 
 namespace inlay::onnx {
 namespace {
@@ -17,6 +18,7 @@ DType computed_in(DType dtype) { return dtype == DType::f16 || dtype == DType::b
 
 void matmul_node(Call& c) {
   const DType dtype = c.dtype(0), computed = computed_in(dtype);
+  if (const auto product = dequantised_product(c, c.in(0), c.in(1))) return c.out(*product);
   c.out(c.b.cast(matmul(c, c.b.cast(c.in(0), computed), c.b.cast(c.in(1), computed)), dtype));
 }
 
@@ -39,7 +41,8 @@ void gemm(Call& c) {
     return c.flag(transposed) ? linalg::swapped(c.b, x) : x;
   };
   const ValueId left = operand(0, "transA"), right = operand(1, "transB");
-  ValueId result = scaled(c, linalg::matmul(c.b, left, right), "alpha");
+  const auto of_bytes = c.flag("transA") ? std::nullopt : dequantised_product(c, c.in(0), c.in(1), c.flag("transB"));
+  ValueId result = scaled(c, of_bytes ? *of_bytes : linalg::matmul(c.b, left, right), "alpha");
   if (c.has(2) && c.number("beta", 1) != 0) {
     const std::vector<Dim> dims = c.type(result).dims;
     ValueId added = scaled(c, c.b.cast(c.in(2), computed), "beta");

@@ -32,7 +32,9 @@ void dequantise(Call& c) {
     return;
   }
   if (!is_integer(c.dtype(0))) throw c.wrong(str("of ", c.b.graph().describe(x), ", which is to be of integers"));
-  c.out(c.scalar(Op::mul_, {c.b.cast(difference(c, x, zero), dtype), scale}));
+  const ValueId y = c.scalar(Op::mul_, {c.b.cast(difference(c, x, zero), dtype), scale});
+  c.scope.frame.dequantised[y] = {x, zero, scale};
+  c.out(y);
 }
 
 void dynamically_quantise(Call& c) {

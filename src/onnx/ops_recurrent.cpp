@@ -80,6 +80,7 @@ struct Weights {
   // Of integers, [input, gates hidden] and as above: what they are times, and less what; one number or one for each
   // gate of each element.
   std::optional<ValueId> w_scale, r_scale, w_zero, r_zero;
+  std::optional<ByteColumns> r_columns;  // of this direction
 };
 
 /// Within the body of a loop: the arithmetic of one step.
@@ -106,6 +107,13 @@ class Step {
 
   /// What the state h gives to the gates [from, to).
   ValueId product(ValueId h, const Weights& weights, int64_t from, int64_t to) {
+    if (const auto& all = weights.r_columns) {
+      const auto rows = IndexItem::range(from * hidden_, to * hidden_);
+      const ValueId columns = b.slice(bring(all->columns), {rows, IndexItem::range(0, hidden_)});
+      const ByteColumns part{columns, of_gates(all->zero, rows), b.slice(bring(all->sums), {rows})};
+      Call within(c_.importer, body_.scope, c_.node, c_.version);
+      return dynamically_quantised_dots(within, h, part, *of_gates(weights.r_scale, rows));
+    }
     const ValueId r =
         b.slice(bring(weights.r), {IndexItem::at(static_cast<int64_t>(weights.direction)), IndexItem::range(0, hidden_),
                                    IndexItem::range(from * hidden_, to * hidden_)});
@@ -132,6 +140,13 @@ class Step {
   }
 
   ValueId bring(ValueId outside) { return body_.bring(outside); }
+
+  /// One number, or one for each element of these gates.
+  std::optional<ValueId> of_gates(std::optional<ValueId> outside, const IndexItem& rows) {
+    if (!outside) return std::nullopt;
+    const ValueId inside = bring(*outside);
+    return b.type(inside).rank() == 0 || b.type(inside).dims[0].is(1) ? inside : b.slice(inside, {rows});
+  }
 
   GraphBuilder& b;
 
@@ -276,6 +291,14 @@ class Directions {
     return b_.slice(sized(i, dims), {IndexItem::at(static_cast<int64_t>(d))});
   }
 
+  /// Input i, which has a number for each direction, or one for each gate of each element of it.
+  ValueId of_gates(std::size_t i) {
+    std::vector<Dim> dims = {count_};
+    if (c_.rank(i) != 1) dims.push_back(op_.gates * hidden_);
+    require_rank(i, static_cast<int>(dims.size()));
+    return with_sizes(c_, b_, c_.in(i), dims, str("input ", i));
+  }
+
   Weights weights(std::size_t d) {
     const Dim all = op_.gates * hidden_;
     Weights out;
@@ -284,11 +307,12 @@ class Directions {
       const auto direction = static_cast<int64_t>(d);
       const auto of_direction = [&](ValueId v) { return b_.slice(v, {IndexItem::at(direction)}); };
       out.w = of_direction(with_sizes(c_, b_, c_.in(1), {count_, input_, all}, "input 1"));
-      out.w_scale = of_direction(c_.in(8));
-      out.w_zero = of_direction(c_.in(9));
+      out.w_scale = of_direction(of_gates(8));
+      out.w_zero = of_direction(of_gates(9));
       if (!r_.valid()) r_ = with_sizes(c_, b_, c_.in(2), {count_, hidden_, all}, "input 2");
-      out.r_scale = of_direction(c_.in(10));
-      out.r_zero = of_direction(c_.in(11));
+      out.r_scale = of_direction(of_gates(10));
+      out.r_zero = of_direction(of_gates(11));
+      out.r_columns = byte_columns(c_, {of_direction(r_), *out.r_zero});
     } else {
       out.w = part(1, d, {all, input_});
       if (!r_.valid()) r_ = linalg::swapped(b_, sized(2, {count_, all, hidden_}));

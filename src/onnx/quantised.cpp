@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/compose_shape.h"
+#include "ir/linalg.h"
 #include "onnx/importer.h"
 
 namespace inlay::onnx {
@@ -37,11 +38,96 @@ double most_of(Call& c, const Integers& integers) {
 /// The rows of a matrix on the right, or a vector's elements.
 std::size_t row_axis(std::size_t rank) { return rank == 1 ? 0 : rank - 2; }
 
+bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
+
+/// Bytes of one kind as those of the other: `by` is added to each, and to their zero point.
+ValueId moved(Call& c, ValueId x, int by, DType dtype) {
+  return by == 0 ? x : c.b.cast(c.with(Op::add_, c.b.cast(x, DType::i32), by), dtype);
+}
+std::optional<ValueId> moved_zero(Call& c, std::optional<ValueId> zero, int by) {
+  if (!zero) return by == 0 ? std::nullopt : std::optional(c.literal(DType::i32, by));
+  const auto known = c.known_literals(*zero);
+  if (known && std::ranges::all_of(*known, [&](const Literal& z) { return z.i == -by; })) return std::nullopt;
+  const ValueId wide = c.b.cast(*zero, DType::i32);
+  return by == 0 ? wide : c.with(Op::add_, wide, by);
+}
+
+/// The sums over an axis, which stays as one of length 1 if it is the last.
+ValueId summed(Call& c, ValueId x, std::size_t axis) {
+  std::vector<Dim> dims = c.type(x).dims;
+  const ValueId sums = c.b.reduce(Fold::add, c.b.cast(x, DType::i32), {static_cast<int>(axis)}, DType::i32);
+  if (axis + 1 < dims.size()) return sums;
+  dims.back() = Dim(1);
+  return c.b.reshape(sums, std::move(dims));
+}
+
+/// The dot products of the rows of x with the columns. One matrix is the right one of all rows of a batch.
+ValueId dots(Call& c, ValueId x, ValueId columns) {
+  if (c.type(columns).rank() == 2) {
+    std::vector<Dim> dims = c.type(x).dims;
+    const Dim depth = dims.back();
+    dims.pop_back();
+    const ValueId flat = c.b.reshape(x, {product(dims), depth});
+    dims.push_back(c.type(columns).dims[0]);
+    return c.b.reshape(c.b.library(LibraryOp::row_dots, {flat, columns})[0], std::move(dims));
+  }
+  const bool is_vector = c.type(x).rank() == 1;
+  if (is_vector) x = c.b.reshape(x, {Dim(1), c.type(x).dims[0]});
+  std::array<ValueId, 2> operands = {x, columns};
+  broadcast(c, operands, 2);
+  const ValueId all = c.b.library(LibraryOp::row_dots, {operands[0], operands[1]})[0];
+  if (!is_vector) return all;
+  std::vector<Dim> dims = c.type(all).dims;
+  dims.erase(dims.end() - 2);
+  return c.b.reshape(all, std::move(dims));
+}
+
+/// The sum of (x - z) (y - w) is that of x y, less z times that of y - w, less w times that of x.
+ValueId product_of_bytes(Call& c, const Integers& left, const ByteColumns& right) {
+  const int by = c.type(left.x).dtype == DType::i8 ? 128 : 0;
+  const ValueId x = moved(c, left.x, by, DType::u8);
+  const std::optional<ValueId> zero = moved_zero(c, left.zero, by);
+  ValueId sums = dots(c, x, right.columns);
+  const std::vector<Dim> dims = c.type(x).dims;
+  if (zero) {
+    ValueId of_columns = right.sums;
+    std::vector<Dim> own = c.type(of_columns).dims;
+    if (own.size() > 1 && dims.size() > 1) {
+      own.insert(own.end() - 1, Dim(1));
+      of_columns = c.b.reshape(of_columns, std::move(own));
+    }
+    sums = c.scalar(Op::sub_, {sums, c.scalar(Op::mul_, {*zero, of_columns})});
+  }
+  if (!right.zero) return sums;
+  return c.scalar(Op::sub_, {sums, c.scalar(Op::mul_, {summed(c, x, dims.size() - 1), *right.zero})});
+}
+
 }  // namespace
 
 int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right) {
   constexpr double kExact = 1 << 24;  // f32 has all integers up to here
   return static_cast<int64_t>(kExact / (most_of(c, left) * most_of(c, right)));
+}
+
+std::optional<ValueId> dequantised_product(Call& c, ValueId x, ValueId y, bool is_turned) {
+  const auto& known = c.scope.frame.dequantised;
+  const auto left = known.find(x), right = known.find(y);
+  if (left == known.end() || right == known.end() || c.type(x).dtype != DType::f32) return std::nullopt;
+  if (!is_byte(c.type(left->second.x).dtype) || c.type(left->second.scale).rank() != 0) return std::nullopt;
+  const std::vector<Dim> dims = c.type(y).dims;
+  // One number, or one for each column: of the transpose, for each row.
+  const auto is_of_columns = [&](ValueId v) {
+    const std::vector<Dim> own = c.type(v).dims;
+    return own.empty() || (own.size() == (is_turned ? 2 : 1) && own[0] == dims[is_turned ? 0 : dims.size() - 1]);
+  };
+  const auto of_columns = [&](ValueId v) { return c.type(v).rank() == 2 ? c.b.reshape(v, {dims[0]}) : v; };
+  auto [matrix, zero, scale] = right->second;
+  if (!is_of_columns(scale) || (zero && !is_of_columns(*zero))) return std::nullopt;
+  if (zero) zero = of_columns(*zero);
+  const auto columns = byte_columns(c, {is_turned ? linalg::swapped(c.b, matrix) : matrix, zero});
+  if (!columns) return std::nullopt;
+  const ValueId sums = product_of_bytes(c, {left->second.x, left->second.zero}, *columns);
+  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {left->second.scale, of_columns(scale)})});
 }
 
 ValueId sum_of_parts(Call& c, int64_t size, int64_t parts,
@@ -60,7 +146,20 @@ ValueId part_of(Call& c, ValueId x, std::size_t axis, int64_t begin, int64_t end
   return c.b.slice(x, std::move(index));
 }
 
+std::optional<ByteColumns> byte_columns(Call& c, const Integers& right) {
+  const auto [dtype, dims] = c.type(right.x);
+  if (!c.importer.stores_windows() || !is_byte(dtype) || dims.size() < 2) return std::nullopt;
+  const int by = dtype == DType::u8 ? -128 : 0;
+  const ValueId x = moved(c, right.x, by, DType::i8);
+  const std::optional<ValueId> zero = moved_zero(c, right.zero, by);
+  return ByteColumns{linalg::swapped(c.b, x), zero, summed(c, difference(c, x, zero), dims.size() - 2)};
+}
+
 ValueId integer_matmul(Call& c, const Integers& left, const Integers& right) {
+  const TensorType& given = c.type(left.x);
+  if (is_byte(given.dtype) && given.rank() > 0) {
+    if (const auto columns = byte_columns(c, right)) return product_of_bytes(c, left, *columns);
+  }
   const ValueId x = difference(c, left.x, left.zero), y = difference(c, right.x, right.zero);
   const std::vector<Dim> dims = c.type(x).dims, others = c.type(y).dims;
   constexpr int64_t kMostParts = 16;
@@ -131,10 +230,22 @@ Quantised dynamically_quantised(Call& c, ValueId x) {
   return {saturated(c, c.scalar(Op::div_, {x, scale}), zero, DType::u8), scale, zero};
 }
 
+namespace {
+
+ValueId as_floats(Call& c, ValueId sums, const Quantised& quantised, ValueId scale) {
+  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {quantised.scale, scale})});
+}
+
+}  // namespace
+
 ValueId dynamically_quantised_product(Call& c, ValueId x, const Integers& matrix, ValueId scale) {
   const Quantised quantised = dynamically_quantised(c, x);
-  const ValueId sums = integer_matmul(c, {quantised.x, quantised.zero}, matrix);
-  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {quantised.scale, scale})});
+  return as_floats(c, integer_matmul(c, {quantised.x, quantised.zero}, matrix), quantised, scale);
+}
+
+ValueId dynamically_quantised_dots(Call& c, ValueId x, const ByteColumns& matrix, ValueId scale) {
+  const Quantised quantised = dynamically_quantised(c, x);
+  return as_floats(c, product_of_bytes(c, {quantised.x, quantised.zero}, matrix), quantised, scale);
 }
 
 }  // namespace inlay::onnx

@@ -33,9 +33,26 @@ ValueId sum_of_parts(Call& c, int64_t size, int64_t parts,
 /// The elements [begin, end) of an axis.
 ValueId part_of(Call& c, ValueId x, std::size_t axis, int64_t begin, int64_t end);
 
-/// The product of two matrices less their zero points, in i32. A product of floats computes it, which holds the sums
-/// exactly: of more columns than it does, in parts. For a small device, it is one of i32.
+/// The right matrix of products of bytes (LibraryOp::row_dots), by its columns: what such a product needs of it besides
+/// the left one is computed once.
+struct ByteColumns {
+  ValueId columns;              // [.., columns, rows], i8
+  std::optional<ValueId> zero;  // what each is less, or all are, i32; none where it is 0
+  ValueId sums;                 // [.., columns], i32: of each, less its zero point
+};
+
+/// None where no product of bytes is made of this matrix: of other integers, of a vector, or for a small device, where
+/// products are loops.
+std::optional<ByteColumns> byte_columns(Call& c, const Integers& right);
+
+/// The product of two matrices less their zero points, in i32, modulo 2^32. Of bytes it is one of bytes. Of others a
+/// product of floats computes it, which holds the sums exactly: of more columns than it does, in parts. For a small
+/// device, it is one of i32.
 ValueId integer_matmul(Call& c, const Integers& left, const Integers& right);
+
+/// x @ y of floats that were made of bytes, as the product of these times their scales; none where either was not, or
+/// the scales are not one number and one, or one for each column. `is_turned`: y is the transpose of the right matrix.
+std::optional<ValueId> dequantised_product(Call& c, ValueId x, ValueId y, bool is_turned = false);
 
 /// A scale or a zero point of the right matrix: one, or one for each column.
 ValueId of_columns(Call& c, ValueId scale);
@@ -48,5 +65,6 @@ Quantised dynamically_quantised(Call& c, ValueId x);
 
 /// The product of floats, which are quantised as they are, and a matrix with a scale, or one for each column.
 ValueId dynamically_quantised_product(Call& c, ValueId x, const Integers& matrix, ValueId scale);
+ValueId dynamically_quantised_dots(Call& c, ValueId x, const ByteColumns& matrix, ValueId scale);
 
 }  // namespace inlay::onnx

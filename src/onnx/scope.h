@@ -18,6 +18,13 @@
 
 namespace inlay::onnx {
 
+/// Integers of which floats are made: (x - zero) * scale, whose shapes broadcast to x.
+struct Dequantised {
+  ValueId x;
+  std::optional<ValueId> zero;
+  ValueId scale;
+};
+
 class Frame {
  public:
   Frame(GraphBuilder& builder, Frame* outer) : b(builder), known(builder), outer_(outer) {}
@@ -40,6 +47,7 @@ class Frame {
 
   GraphBuilder& b;
   Known known;
+  std::map<ValueId, Dequantised> dequantised;  // by the floats
 
  private:
   Frame* outer_;

@@ -74,6 +74,8 @@ DType dtype_of(char type, DType first_operand) {
     case 'R': return real_of(first_operand);
     case 'C': return complex_of(first_operand);
     case 'i': return DType::i64;
+    case 'b': return DType::i8;
+    case 'j': return DType::i32;
     default: return first_operand;
   }
 }
@@ -152,6 +154,7 @@ bool accepts(LibraryOp op, DType dtype) {
     case LibraryOpFacts::DTypes::Field: return in_field;
     case LibraryOpFacts::DTypes::Ordered: return in_field || dtype == DType::boolean || is_integer(dtype);
     case LibraryOpFacts::DTypes::Index: return dtype == DType::i64;
+    case LibraryOpFacts::DTypes::Byte: return dtype == DType::u8;
   }
   return false;
 }

@@ -85,8 +85,8 @@ enum class LibraryLayout : uint8_t {
 struct LibraryOpFacts {
   std::string_view name;
   LibrarySignature signature;
-  enum class DTypes : uint8_t { Field, Ordered, Index } dtypes;  // of the first operand
-  std::string_view operand_types, result_types;                  // of each, 'T', 'R', 'C' or 'i'
+  enum class DTypes : uint8_t { Field, Ordered, Index, Byte } dtypes;  // of the first operand
+  std::string_view operand_types, result_types;                        // of each, 'T', 'R', 'C', 'i', 'b' or 'j'
   std::vector<LibraryLayout> operand_layouts, result_layouts;
   /// The result that may be made in the bytes of an operand that lies as it does; -1: none may.
   int in_place_operand = -1, in_place_result = -1;

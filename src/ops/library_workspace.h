@@ -73,6 +73,7 @@ Size library_workspace_bytes(LibraryOp op, DType dtype, const std::vector<Size>&
   const auto integers = [](const Size& count) { return count * Size(8); };
   switch (op) {
     case LibraryOp::matmul:
+    case LibraryOp::row_dots:
     case LibraryOp::cholesky:
     case LibraryOp::solve_triangular:
     case LibraryOp::pivots_to_permutation:

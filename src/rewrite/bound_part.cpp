@@ -98,7 +98,7 @@ class Split {
 
   /// Does a transpose lie as products read it, from the right? A row times [112, 336] floats takes 1.4 us, times the
   /// transpose of [336, 112] 2.1. What comes from memory takes as long either way, and a weight that is mapped from its
-  /// file stays there; but for loops, which read it in each step.
+  /// file stays there; but for loops, which read it in each step. A call that takes rows alone would copy it each time.
   bool is_laid_out(ValueId v) const {
     constexpr double kStaysInCache = 1 << 20;
     const auto bytes = static_cast<double>(size_bytes(graph_.type(v).dtype)) * elements(v);
@@ -121,12 +121,13 @@ class Split {
       const Kind kind = node.results.empty() ? Kind::of_call : kinds_[node.results[0]];
       in_call_[n] = kind == Kind::of_call || (is_read && (kind == Kind::of_nothing || !is_worth_it(node)));
       if (!in_call_[n]) continue;
-      const bool is_product = node.op == Op::library && node.library == LibraryOp::matmul;
+      const bool is_call = node.op == Op::library, is_product = is_call && node.library == LibraryOp::matmul;
       for (std::size_t k = 0; k < node.operands.size(); ++k) {
         const ValueId v = node.operands[k];
         is_read_[v] = true;
+        const bool wants_rows = is_call && facts(node.library).operand_layouts[k] == LibraryLayout::rows;
         readers_[v].products |= is_product && k == 1;
-        readers_[v].others |= node.op != Op::loop && !(is_product && k == 1);
+        readers_[v].others |= node.op != Op::loop && !wants_rows && !(is_product && k == 1);
       }
     }
   }

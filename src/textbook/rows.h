@@ -1,5 +1,5 @@
 #pragma once
-// Sorting and searching of rows by the book, for every ordered dtype.
+// What is computed of rows by the book: sorting and searching, for every ordered dtype, and dot products of bytes.
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -65,6 +65,17 @@ void search_sorted(const T* x, int64_t n, const T* wanted, int64_t num_wanted, b
     int64_t at = 0;
     while (at < n && (right ? !comes_before(wanted[i], x[at]) : comes_before(x[at], wanted[i]))) ++at;
     out[i] = at;
+  }
+}
+
+/// c[i, j] = the sum of a[i, k] b[j, k], modulo 2^32.
+inline void row_dots(const uint8_t* a, const int8_t* b, int64_t m, int64_t k, int64_t n, int32_t* c) {
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      int64_t sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += int64_t{a[i * k + p]} * b[j * k + p];
+      c[i * n + j] = static_cast<int32_t>(sum);
+    }
   }
 }
 

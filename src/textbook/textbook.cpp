@@ -83,6 +83,7 @@ class MatrixCall : Call {
       case LibraryOp::eig:
       case LibraryOp::eigvals: return eig();
       case LibraryOp::expm: return expm();
+      case LibraryOp::row_dots:
       case LibraryOp::pivots_to_permutation:
       case LibraryOp::sort:
       case LibraryOp::argsort:
@@ -330,6 +331,11 @@ class RowCall : Call {
   int64_t run() {
     if (op_ == LibraryOp::pivots_to_permutation) {
       return pivots_to_permutation(row<int64_t>(0, size(0)), size(0), out<int64_t>(0, size(0)));
+    }
+    if (op_ == LibraryOp::row_dots) {
+      const int64_t m = size(0), k = size(1), n = size(2);
+      row_dots(row<uint8_t>(0, m * k), row<int8_t>(1, n * k), m, k, n, out<int32_t>(0, m * n));
+      return 0;
     }
     visit_ordered(dtype_, [&](auto zero) {
       using T = decltype(zero);

@@ -55,6 +55,18 @@ void GraphMaker::add_held(ValueId x) {
   add(builder_.update(chance(80) ? Combine::set : Combine::add, base, index, x), false);
 }
 
+void GraphMaker::row_dots() {
+  const auto x = pick([&](const Entry& e) {
+    return e.exact && (is_integer(type(e.v).dtype) || type(e.v).dtype == DType::boolean) && type(e.v).rank() >= 2;
+  });
+  if (!x) return;
+  const ValueId a = seen(use(*x));
+  if (type(a).rank() < 2) return;
+  const int last = type(a).rank() - 1;
+  const ValueId b = chance(30) ? a : builder_.flip(a, {chance(50) ? last : last - 1});
+  add(call(LibraryOp::row_dots, {builder_.cast(a, DType::u8), builder_.cast(b, DType::i8)}), true);
+}
+
 void GraphMaker::matmul_of_parts() {
   const auto x = pick([&](const Entry& e) {
     return is_inexact(type(e.v).dtype) && accepts(LibraryOp::matmul, type(e.v).dtype) && type(e.v).rank() >= 1;

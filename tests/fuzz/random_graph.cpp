@@ -128,7 +128,8 @@ void GraphMaker::step() {
                                &GraphMaker::factorization, &GraphMaker::rows,       &GraphMaker::cond,
                                &GraphMaker::loop,          &GraphMaker::diagonal,   &GraphMaker::moved,
                                &GraphMaker::placed,        &GraphMaker::reduced,    &GraphMaker::matmul_of_parts,
-                               &GraphMaker::late_slice,    &GraphMaker::fold,       &GraphMaker::stretched};
+                               &GraphMaker::late_slice,    &GraphMaker::fold,       &GraphMaker::stretched,
+                               &GraphMaker::row_dots};
   (this->*of(kMakers))();
 }
 

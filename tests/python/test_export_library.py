@@ -297,6 +297,18 @@ def test_rows(n, tmp_path):
         np.testing.assert_array_equal(g, w)
 
 
+@pytest.mark.parametrize("sizes", [(2, 3, 7, 5), (1, 1, 1, 1), (3, 0, 4, 2), (1, 65, 300, 9), (2, 2, 0, 3)])
+def test_dot_products_of_bytes(sizes, tmp_path):
+    b, m, k, n = sizes
+    text = f"""graph @dots(%x: u8[{b}, {m}, {k}], %y: i8[{n}, {k}]) {{
+  %d = row_dots %x, %y
+  return %d
+}}"""
+    x, y = RNG.integers(0, 256, (b, m, k)).astype(np.uint8), RNG.integers(-128, 128, (n, k)).astype(np.int8)
+    got, _ = exported(text, tmp_path, "dots", [x, y])
+    np.testing.assert_array_equal(got[0], x.astype(np.int32) @ y.T.astype(np.int32))
+
+
 def broken(kind):
     a = positive_definite(20, np.float64, (3,))
     if kind == "indefinite":

@@ -293,12 +293,12 @@ def test_matrix_product_of_integers_as_floats():
 
 def test_what_is_stored(tmp_path):
     """Beside products, there are few loops: one quantises a value, and one finds the scale of a value that has none. (One
-    says where rows end, for the depthwise convolution.)"""
+    says where rows end, for the depthwise convolution; one sums rows, beside weights whose zero point is no 0 of an i8.)"""
     kernels = {}
     for way in ("QDQ, u8 u8", "operators, u8 u8", "i8"):
         explained = inlay.explain(inlay.onnx.compile(quantised("convolutions", way, tmp_path)))
         kernels[way] = len(explained.kernels), len(explained.copies)
-    assert kernels == {"QDQ, u8 u8": (8, 0), "operators, u8 u8": (8, 0), "i8": (11, 0)}
+    assert kernels == {"QDQ, u8 u8": (9, 0), "operators, u8 u8": (8, 0), "i8": (10, 0)}
 
 
 def test_weights_of_a_small_device_stay_bytes(tmp_path):
@@ -325,3 +325,120 @@ def test_integers_of_which_no_f32_has_a_product():
     net = network([node("MatMulInteger", ["a", "b"], ["y"])], [ends[0]], [ends[1]], {"b": b})
     for windows in (True, False):
         assert np.array_equal(inlay.onnx.compile(net, windows=windows)(a), a.astype(np.int32) @ b.astype(np.int32))
+
+
+BYTES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
+
+
+def some_bytes(rng, dtype, *dims):
+    return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, dims).astype(dtype)
+
+
+@pytest.mark.parametrize("right", BYTES)
+@pytest.mark.parametrize("left", BYTES)
+@pytest.mark.parametrize("fixed", [True, False])
+def test_products_of_bytes(left, right, fixed):
+    """Of each kind, with weights and without, batches on one side or both, a vector, one zero point or many."""
+    rng = np.random.default_rng(9)
+    draw = lambda dtype, *dims: some_bytes(rng, dtype, *dims)  # noqa: E731
+    cases = [
+        (draw(left, 5, 70), draw(right, 70, 6), None, None),
+        (draw(left, 5, 70), draw(right, 70, 6), draw(left), draw(right)),
+        (draw(left, 5, 70), draw(right, 70, 6), draw(left, 5), draw(right, 6)),
+        (draw(left, 2, 3, 70), draw(right, 70, 6), draw(left), draw(right, 6)),
+        (draw(left, 2, 5, 70), draw(right, 2, 70, 6), draw(left), draw(right)),
+        (draw(left, 70), draw(right, 70, 6), draw(left), draw(right)),
+        (draw(left, 70), draw(right, 2, 70, 6), draw(left), None),
+        (draw(left, 1, 1), draw(right, 1, 1), draw(left), draw(right)),
+        (draw(left, 0, 4), draw(right, 4, 3), draw(left), draw(right)),
+    ]
+    for x, y, x_zero, y_zero in cases:
+        given = {"x": x, "y": y} | ({} if x_zero is None else {"xz": x_zero}) | ({} if y_zero is None else {"yz": y_zero})
+        wide = lambda v: np.int32(0) if v is None else v.astype(np.int32)  # noqa: E731
+        of_rows = wide(x_zero)[:, None] if x_zero is not None and x_zero.ndim == 1 else wide(x_zero)
+        want = (wide(x) - of_rows) @ (wide(y) - wide(y_zero))
+        inputs = ["x", "y", "xz" if x_zero is not None else "", "yz" if y_zero is not None else ""]
+        while not inputs[-1]:
+            inputs.pop()
+        declared = [(name, [f"{name}{i}" for i in range(v.ndim)], BYTES[v.dtype.type]) for name, v in given.items() if name == "x" or not fixed]
+        weights = {name: v for name, v in given.items() if name != "x"} if fixed else {}
+        fn = inlay.onnx.compile(network([node("MatMulInteger", inputs, ["z"])], declared, [("z", None, TensorProto.INT32)], weights))
+        np.testing.assert_array_equal(fn(*(given[name] for name, *_ in declared)), want)
+        explained = inlay.explain(fn).text
+        assert " = row_dots " in explained
+        assert " 1 library call," in explained
+
+
+@pytest.mark.parametrize("scales", ["one", "columns", "rows"])
+@pytest.mark.parametrize("form", ["MatMul", "Gemm", "Gemm, turned"])
+def test_products_of_floats_that_were_bytes(form, scales):
+    """Bytes are multiplied where the scales are those of columns or one number; else floats."""
+    rng = np.random.default_rng(10)
+    rows, columns, turned = 70, 6, form == "Gemm, turned"
+    count = {"one": (), "columns": (columns,), "rows": (rows,)}[scales]
+    along = {"one": {}, "columns": {"axis": 0 if turned else 1}, "rows": {"axis": 1 if turned else 0}}[scales]
+    w, w_scale, w_zero = some_bytes(rng, np.int8, rows, columns), (0.01 + 0.01 * rng.random(count)).astype(np.float32), some_bytes(rng, np.int8, *count)
+    weights = {"w": w.T.copy() if turned else w, "ws": w_scale, "wz": w_zero, "xs": np.float32(0.02), "xz": np.uint8(77)}
+    nodes = [node("DequantizeLinear", ["x", "xs", "xz"], ["a"]), node("DequantizeLinear", ["w", "ws", "wz"], ["b"], **along)]
+    nodes.append(node("MatMul", ["a", "b"], ["y"]))
+    if "Gemm" in form:
+        weights["c"] = rng.standard_normal(columns).astype(np.float32)
+        nodes[2] = node("Gemm", ["a", "b", "c"], ["y"], alpha=0.5, transB=int(turned))
+    fn = inlay.onnx.compile(network(nodes, [("x", ["n", rows], TensorProto.UINT8)], [("y", ["n", columns])], weights))
+    of_w = (lambda v: v[:, None]) if scales == "rows" else (lambda v: v)
+    right = (w.astype(float) - of_w(w_zero)) * of_w(w_scale)
+    for n in (1, 4, 9):
+        x = some_bytes(rng, np.uint8, n, rows)
+        want = (x.astype(float) - 77) * np.float64(np.float32(0.02)) @ right
+        if "Gemm" in form:
+            want = 0.5 * want + weights["c"]
+        np.testing.assert_allclose(fn(x), want, rtol=2e-5, atol=2e-5)
+    explained = inlay.explain(fn).text
+    assert f" = {'matmul' if scales == 'rows' else 'row_dots'} " in explained
+    assert " 1 library call," in explained
+
+
+def quantised_lstm(rng, batch, directions, channels, dtype, hidden=16, depth=9, **weights):
+    count = (directions, 4 * hidden) if channels else (directions,)
+    kept = {
+        "w": some_bytes(rng, dtype, directions, depth, 4 * hidden), "r": some_bytes(rng, dtype, directions, hidden, 4 * hidden),
+        "b": numbers(rng, directions, 8 * hidden, scale=0.1),
+    }  # fmt: skip
+    for name in "w", "r":
+        kept |= {f"{name}s": (2e-3 + 2e-3 * rng.random(count)).astype(np.float32)}
+        kept |= {f"{name}z": np.full(count, 0 if dtype is np.int8 else 128, dtype)}
+    names = ["x", "w", "r", "b", "", "", "", "", "ws", "wz", "rs", "rz"]
+    direction = "bidirectional" if directions == 2 else "forward"
+    lstm = node("DynamicQuantizeLSTM", names, ["y", "h", "c"], domain=MICROSOFT, hidden_size=hidden, direction=direction)
+    outputs = [("y", ["steps", directions, batch, hidden]), ("h", [directions, batch, hidden]), ("c", [directions, batch, hidden])]
+    return network([lstm], [("x", ["steps", batch, depth])], outputs, kept | weights, (("", 17), (MICROSOFT, 1)))
+
+
+@pytest.mark.parametrize("dtype", BYTES)
+@pytest.mark.parametrize("channels", [False, True])
+@pytest.mark.parametrize(("directions", "batch"), [(1, 1), (1, 3), (2, 2)])
+def test_lstm_of_bytes(directions, batch, channels, dtype):
+    """Its state is quantised in each step: a quantum that flips is carried on, and so is seen in all that follows."""
+    rng = np.random.default_rng(12)
+    model = quantised_lstm(rng, batch, directions, channels, dtype)
+    fn = inlay.onnx.compile(model)
+    for steps in (1, 7):
+        x = numbers(rng, steps, batch, 9)
+        for got, want in zip(fn(x), session(model.SerializeToString()).run(None, {"x": x}), strict=True):
+            np.testing.assert_allclose(got, want, atol=0.02)
+            assert np.mean(np.abs(got - want)) < 0.002
+    explained = inlay.explain(fn).text
+    assert f" {2 * directions} library calls" in explained
+    assert " matmul " not in explained
+
+
+def test_scales_of_an_lstm_that_do_not_fit():
+    """The node and the input are named."""
+    for name, dims, error, text in [
+        ("ws", (3,), inlay.errors.ShapeMismatch, "DynamicQuantizeLSTM: axis 0 of input 8 is to have 1 elements, and has 3"),
+        ("rs", (1, 5), inlay.errors.ShapeMismatch, "axis 1 of input 10 is to have 64 elements, and has 5"),
+        ("wz", (1, 1, 64), inlay.errors.WrongRank, "input 9 is to have 2 axes"),
+    ]:
+        wrong = np.zeros(dims, np.int8 if name == "wz" else np.float32)
+        with pytest.raises(error, match=text):
+            inlay.onnx.compile(quantised_lstm(np.random.default_rng(1), 1, 1, False, np.int8, **{name: wrong}))

@@ -295,7 +295,7 @@ def library_ops():
             continue
         name, signature, dtypes = re.match(r"LIBRARY_OP\((\w+),\s*\"([^\"]*)\",\s*(\w+)", statement).groups()
         options = re.findall(r"\"([^\"]*)\"", statement)[3]
-        dtypes = {"Field": "f32, f64, complex", "Ordered": "f32, f64, complex, integers, bool", "Index": "i64"}[dtypes]
+        dtypes = {"Field": "f32, f64, complex", "Ordered": "f32, f64, complex, integers, bool", "Index": "i64", "Byte": "u8, and i8 on the right"}[dtypes]
         rows.append((f"`{name}`", f"`{signature}`", dtypes, options and f"`{options}`", " ".join(comment)))
         comment = []
     return rows
