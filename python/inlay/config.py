@@ -52,13 +52,16 @@ def _python(parts):
 
 
 def _blas(found):
-    if found["blas_is_linked"]:
-        return {"name": "BLAS and LAPACK of the system", "from": "linked when inlay was built"}
-    if found["blas"]:
-        return {"name": found["blas"], "from": "scipy.linalg.cython_blas, scipy.linalg.cython_lapack"}
-    if not _has_scipy():
+    old = "; the one of the system does not know this CPU" if found["blas_is_too_old"] else ""
+    if found["blas"] not in ("", "linked"):
+        return {"name": found["blas"], "from": f"scipy.linalg.cython_blas, scipy.linalg.cython_lapack{old}"}
+    takes_scipy = not found["links_blas"] or (found["blas_is_too_old"] and not found["blas"])
+    if takes_scipy and _has_scipy():
+        return {"name": "SciPy", "from": f"imported when the first program needs it{old}"}
+    if not found["links_blas"]:
         return {"name": "none", "from": "without SciPy inlay's own loops compute linear algebra; they are slower"}
-    return {"name": "SciPy", "from": "imported when the first program needs it"}
+    slow = "; it does not know this CPU and uses none of its vectors" if found["blas_is_too_old"] else ""
+    return {"name": "BLAS and LAPACK of the system", "from": f"linked when inlay was built{slow}"}
 
 
 def _has_scipy():

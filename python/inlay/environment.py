@@ -52,7 +52,7 @@ def of(packages=()):
         parts = [
             sys.implementation.name, sys.version, sys.platform, platform.machine(),
             sorted(name for name, there in cpu.items() if there),
-            [found[k] for k in ("stable_abi", "backends", "blas_is_linked", "llvm")],
+            [found[k] for k in ("stable_abi", "backends", "links_blas", "llvm")],
             _stamp(_inlay.__file__), _stamp(found["jit"]) if found["jit"] else None,
         ]  # fmt: skip
         _of_process["environment"] = repr(parts)

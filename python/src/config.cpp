@@ -35,7 +35,8 @@ nb::dict config() {
   out["level"] = llvm_backend::level_of(features).name;
   out["cpu_features"] = features;
   out["backends"] = names;
-  out["blas_is_linked"] = library::has_linked_routines();
+  out["links_blas"] = library::has_linked_routines();
+  out["blas_is_too_old"] = library::is_linked_blas_too_old();
   out["blas"] = library::routines_text();
   out["llvm"] = llvm_backend::llvm_version();
   out["jit"] = llvm_backend::jit_path();

@@ -56,7 +56,7 @@ std::string routines_of_scipy(std::span<void*> addresses) {
     return str("SciPy ", nb::cast<std::string>(nb::module_::import_("scipy").attr("__version__")));
   } catch (nb::python_error& error) {
     if (is_not_installed(error)) return "";
-    if (!error.matches(PyExc_ImportError)) throw;
+    if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
     throw Error(
         ErrorCode::unsupported, {},
         "a program with linear algebra calls BLAS and LAPACK, which inlay takes from SciPy, and SciPy cannot be "

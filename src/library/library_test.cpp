@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "library/call.h"
+#include "library/routines.h"
 #include "library/row_dots.h"
 #include "ops/dtype.h"
 #include "ops/library_strides.h"
@@ -295,6 +296,14 @@ TEST(LibraryWithoutBlas, ReadsAndWritesWhereTheCallSays) {
       EXPECT_EQ(x.bytes[i], z.bytes[i]) << facts(op).name << " result " << i;
     }
   }
+}
+
+TEST(Library, KnowsABlasThatDoesNotKnowTheCpu) {
+  EXPECT_TRUE(is_too_old("Prescott", true, false));
+  EXPECT_FALSE(is_too_old("Prescott", true, true));  // as the user wants it
+  EXPECT_FALSE(is_too_old("Prescott", false, false));
+  EXPECT_FALSE(is_too_old("Haswell", true, false));
+  EXPECT_FALSE(is_too_old("", true, false));  // no OpenBLAS
 }
 
 TEST(LibraryWithoutBlas, FactorsInPlaceAndSaysWhichMatrixHasNoFactor) {

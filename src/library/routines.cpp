@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -11,7 +12,10 @@
 
 #include "support/error.h"
 
-extern "C" void openblas_set_num_threads(int) __attribute__((weak));
+extern "C" {
+void openblas_set_num_threads(int) __attribute__((weak));
+char* openblas_get_corename() __attribute__((weak));
+}
 
 namespace inlay::library {
 namespace {
@@ -20,6 +24,39 @@ std::atomic<RoutineSource> source = nullptr;
 std::atomic<bool> is_filled = false;
 std::mutex mutex;  // of what is written: the table and
 std::string text;
+
+const std::string kLinked = "linked";
+
+std::string_view linked_core() {
+  const char* name = openblas_get_corename ? openblas_get_corename() : nullptr;
+  return name == nullptr ? "" : name;
+}
+
+bool has_avx2() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+/// Returns the name of the library whose functions are taken, and fills `addresses` if they are not the linked ones.
+std::string choose(std::span<void*> addresses) {
+  const RoutineSource function = source;
+  const bool is_linked = has_linked_routines();
+  if (function == nullptr && !is_linked) {
+    throw Error(ErrorCode::unsupported, {}, "this build of inlay takes BLAS and LAPACK from SciPy, and knows of none")
+        .help("build it with -DINLAY_BLAS=system where no Python is");
+  }
+  if (!is_linked) return function(addresses);
+  if (function == nullptr || !is_linked_blas_too_old()) return kLinked;
+  try {
+    const std::string other = function(addresses);
+    return other.empty() ? kLinked : other;
+  } catch (const Error&) {
+    return kLinked;  // slow, but there
+  }
+}
 
 #if INLAY_LINKS_BLAS
 constexpr Routines linked() {
@@ -54,27 +91,35 @@ constinit Routines detail::routines;
 
 bool has_linked_routines() { return INLAY_LINKS_BLAS; }
 
+bool is_too_old(std::string_view core, bool has_avx2, bool is_chosen) {
+  return core == "Prescott" && has_avx2 && !is_chosen;
+}
+
+bool is_linked_blas_too_old() {
+  return is_too_old(linked_core(), has_avx2(), std::getenv("OPENBLAS_CORETYPE") != nullptr);
+}
+
+const char* newest_known_core() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
+    return "SkylakeX";
+  }
+#endif
+  return "Haswell";
+}
+
 void set_routine_source(RoutineSource function) { source = function; }
 
 bool fill_routines() {
   if (is_filled.load(std::memory_order_acquire)) return true;
   std::array<void*, kNumRoutines> addresses{};
-  std::string whose = "linked";
-  if (has_linked_routines()) {
-    // The caller decides about threads; a library that starts its own would interfere.
-    if (openblas_set_num_threads) openblas_set_num_threads(1);
-  } else {
-    const RoutineSource function = source;
-    if (function == nullptr) {
-      throw Error(ErrorCode::unsupported, {}, "this build of inlay takes BLAS and LAPACK from SciPy, and knows of none")
-          .help("build it with -DINLAY_BLAS=system where no Python is");
-    }
-    whose = function(addresses);  // may wait, as for the GIL: no lock is held
-    if (whose.empty()) return false;
-  }
+  const std::string whose = choose(addresses);  // may wait, as for the GIL: no lock is held
+  if (whose.empty()) return false;
+  // The caller decides about threads; a library that starts its own would interfere.
+  if (has_linked_routines() && openblas_set_num_threads) openblas_set_num_threads(1);
   const std::scoped_lock lock(mutex);
   if (is_filled) return true;
-  if (!has_linked_routines()) std::memcpy(static_cast<void*>(&detail::routines), addresses.data(), sizeof(Routines));
+  if (whose != kLinked) std::memcpy(static_cast<void*>(&detail::routines), addresses.data(), sizeof(Routines));
   text = whose;
   is_filled.store(true, std::memory_order_release);
   return true;
@@ -82,7 +127,7 @@ bool fill_routines() {
 
 std::string routines_text() {
   const std::scoped_lock lock(mutex);
-  return has_linked_routines() ? "linked" : text;
+  return text;
 }
 
 }  // namespace inlay::library

@@ -4,11 +4,14 @@
 // A build with INLAY_BLAS=system links the libraries that CMake finds: for C++ programs, the command line tool,
 // development. A build with INLAY_BLAS=scipy (a wheel) links none, so that no second OpenBLAS is shipped and loaded
 // next to SciPy's: when the first program that calls one is compiled, the bindings fill a table with the addresses of
-// SciPy's functions. If SciPy is not installed, library functions use loops of inlay.
+// SciPy's functions. If SciPy is not installed, library functions use loops of inlay. They also do so where the linked
+// library is an OpenBLAS that is older than the CPU: what it does not know, it takes for a Pentium 4 of 2004
+// (Prescott), and multiplies matrices five to ten times slower than the CPU can.
 #include <complex>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 // Their types, as in LAPACK 3.2 and in SciPy's Cython interface. Integers have 32 bits.
 extern "C" {
@@ -166,9 +169,16 @@ void set_routine_source(RoutineSource source);
 /// Fills the table if it is not yet filled, and returns whether it is filled. Throws Error(unsupported) if no source is
 /// set, or what the source throws.
 bool fill_routines();
-/// Returns the library's name: "linked", "SciPy 1.18.1"; "" if there is none yet.
+/// Returns the library's name: "linked", "SciPy 1.18.1"; "" while nothing has needed one.
 std::string routines_text();
 /// Was a BLAS linked to this build?
 bool has_linked_routines();
+/// Does the linked BLAS not know this CPU, and so use none of its vectors? Not where the user has chosen its kernels.
+bool is_linked_blas_too_old();
+/// The same of an OpenBLAS that uses the kernels of `core`.
+bool is_too_old(std::string_view core, bool has_avx2, bool is_chosen);
+/// Returns those that such an OpenBLAS has and this CPU can run: it reads their name, OPENBLAS_CORETYPE, while it is
+/// loaded.
+const char* newest_known_core();
 
 }  // namespace inlay::library

@@ -39,7 +39,52 @@ def test_show_config_returns_what_it_prints(capsys):
 
 def test_show_config_where_there_is_no_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy", None)
-    assert inlay.config._blas({"blas_is_linked": False, "blas": ""})["name"] == "none"
+    found = {"links_blas": False, "blas_is_too_old": False, "blas": ""}
+    assert inlay.config._blas(found)["name"] == "none"
+    of_system = inlay.config._blas(found | {"links_blas": True, "blas_is_too_old": True})
+    assert of_system["name"] == "BLAS and LAPACK of the system"
+    assert of_system["from"].endswith("; it does not know this CPU and uses none of its vectors")
+
+
+def test_scipy_that_cannot_be_imported(tmp_path):
+    """A linked BLAS is called instead; where there is none, it is an error of inlay."""
+    (tmp_path / "scipy").mkdir()
+    (tmp_path / "scipy/__init__.py").write_text("raise ValueError('numpy.dtype size changed')")
+    code = """
+import inlay, numpy as np
+f = inlay.compile("graph @f(%x: f64[40, n], %y: f64[n, 40]) {\\n  %z = matmul %x, %y\\n  return %z\\n}")
+assert (f(np.ones((40, 3)), np.ones((3, 40))) == 3).all()
+"""
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"} | {"PYTHONPATH": paths}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    if inlay._inlay.config()["links_blas"]:
+        assert done.returncode == 0, done.stderr
+    else:
+        assert "SciPy cannot be imported" in done.stderr
+        assert "numpy.dtype size changed" in done.stderr
+
+
+@pytest.mark.parametrize("core", ["", "Prescott"])
+def test_blas_that_does_not_know_the_cpu(core):
+    """SciPy's is newer. What the user has chosen stays."""
+    code = """
+import inlay, numpy as np
+before = inlay.show_config(mode="dicts")["blas"]["name"]
+f = inlay.compile("graph @f(%x: f64[40, n], %y: f64[n, 40]) {\\n  %z = matmul %x, %y\\n  return %z\\n}")
+x = np.arange(1600.0).reshape(40, 40)
+assert np.allclose(f(x, x.T), x @ x.T)
+print(before, inlay.show_config(mode="dicts")["blas"]["name"], inlay._inlay.config()["blas_is_too_old"], sep="|")
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    environment |= {"OPENBLAS_CORETYPE": core} if core else {}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    before, after, too_old = done.stdout.strip().split("|")
+    takes_scipy = too_old == "True" or not inlay._inlay.config()["links_blas"]
+    assert before == ("SciPy" if takes_scipy else "BLAS and LAPACK of the system")
+    assert after.startswith("SciPy ") if takes_scipy else after == before
+    assert not (core and too_old == "True")
 
 
 def test_show_config_of_an_unknown_mode():
