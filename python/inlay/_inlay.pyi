@@ -406,7 +406,7 @@ class OnnxModel:
 
     @property
     def inputs(self) -> list:
-        """Of each that has no default: name, type, sizes."""
+        """Of each, also where it has a default: name, type, sizes."""
 
     @property
     def outputs(self) -> list: ...

@@ -49,9 +49,11 @@ def compile(
     several, with the names `fn.results`. A network that draws takes a `seed` (u64) behind them, on which all that it
     draws hangs. Sizes that the file names (`batch`) or leaves open are those of the arguments of each call.
 
-    `fixed`: for inputs, by name, what they are in all calls: they are no arguments then. And for sizes, by name, their
-    numbers: `fixed={"rate": 16000, "batch": 1}`. The ranks of a network, the axes of its ops and the branches of its
-    `If` may hang on such an input (a sampling rate, a shape) or size; loops over sizes that are known are faster.
+    `fixed`: for inputs, by name, what they are in all calls: they are no arguments then. And for sizes, by name,
+    their numbers: `fixed={"rate": 16000, "batch": 1}`. An array is of the dtype and the sizes that the network
+    declares, and takes the place of a default; a number is each element of an input of known sizes. The ranks of a
+    network, the axes of its ops and the branches of its `If` may hang on such an input (a sampling rate, a shape)
+    or size; loops over sizes that are known are faster.
 
     `donated`: names of inputs whose bytes a call may overwrite, such as the state of a recurrent network or the keys and
     values of a decoder: a result that takes them over is that array, changed in place.
@@ -182,17 +184,20 @@ _TYPES = {"bool": np.bool_} | {
 
 
 def _fixed(network, given):
-    """Arrays of the inputs' own types; ints of sizes."""
-    types = {name: kind for name, kind, _ in network.inputs}
+    """Arrays of the inputs' own types; ints of sizes. A number for an input of known sizes is each of its elements."""
+    inputs = {name: rest for name, *rest in network.inputs}
     arrays = {}
     for name, value in text.by_name("fixed", given).items():
-        if name not in types:
+        if name not in inputs:
             arrays[name] = operator.index(value)
             continue
         array = np.asarray(value)
-        wanted = _TYPES.get(types[name])
+        kind, sizes = inputs[name]
+        wanted = _TYPES.get(kind)
         if wanted is not None and not isinstance(value, np.ndarray):
             array = array.astype(wanted)  # a number, or a list of numbers, has no type of its own
+            if array.ndim == 0 and all(isinstance(size, int) and size >= 0 for size in sizes):
+                array = np.full(sizes, array)
         arrays[name] = np.ascontiguousarray(array).reshape(array.shape)
     return arrays
 

@@ -57,11 +57,9 @@ nb::object array_of(const Tensor& tensor) {
 }
 
 /// Name, type, and sizes: a number, a name, or None.
-nb::list described(const std::vector<onnx::Declared>& all, const std::vector<Tensor>& defaults) {
+nb::list described(const std::vector<onnx::Declared>& all) {
   nb::list out;
   for (const onnx::Declared& each : all) {
-    const bool has_default = std::ranges::find(defaults, each.name, &Tensor::name) != defaults.end();
-    if (has_default) continue;
     nb::list dims;
     for (const auto& size : each.dims.value_or(std::vector<onnx::Declared::Size>())) {
       dims.append(size.number ? nb::cast(*size.number) : size.name.empty() ? nb::none() : nb::cast(size.name));
@@ -140,9 +138,9 @@ Model read_bytes(const nb::bytes& data, const std::string& name, const std::stri
 void bind_onnx(nb::module_& m) {
   nb::class_<Model>(m, "OnnxModel", "An ONNX file that was read.")
       .def_prop_ro(
-          "inputs", [](const Model& model) { return described(model.graph.inputs, model.graph.initializers); },
-          "Of each that has no default: name, type, sizes.")
-      .def_prop_ro("outputs", [](const Model& model) { return described(model.graph.outputs, {}); })
+          "inputs", [](const Model& model) { return described(model.graph.inputs); },
+          "Of each, also where it has a default: name, type, sizes.")
+      .def_prop_ro("outputs", [](const Model& model) { return described(model.graph.outputs); })
       .def_prop_ro("contents", contents, "Of its file and those of its external data: the bytes, as arrays.")
       .def("imported", imported, "fixed"_a, "donated"_a, "windows"_a,
            "The graph, its weights, and where each lies in the contents, or None; "

@@ -21,6 +21,16 @@ void check_convolution(Call& c, std::size_t weights) {
   if (rank < 3) throw c.wrong(str("its data has ", rank, " axes: a batch, channels, and at least one more are needed"));
   if (c.rank(weights) != rank) throw c.wrong(str("weights of ", c.rank(weights), " axes for data of ", rank));
   if (c.integer("group", 1) < 1) throw c.wrong("less than one group");
+  const std::vector<int64_t> kernel = c.integers("kernel_shape").value_or(std::vector<int64_t>());
+  if (kernel.empty()) return;
+  const std::vector<Dim> own = spatial(c, c.in(weights));
+  if (kernel.size() != own.size()) throw c.wrong(str("a kernel_shape of ", kernel.size(), " axes for ", own.size()));
+  for (std::size_t axis = 0; axis < own.size(); ++axis) {
+    const auto message = [&] {
+      return str(c.node.op, ": axis ", axis, " of kernel_shape is {1}, and the weights have {0} places");
+    };
+    c.b.require(own[axis], kernel[axis], message, {{"weights", c.in(weights)}});
+  }
 }
 
 ValueId with_bias(Call& c, ValueId y, std::size_t input) {

@@ -7,6 +7,7 @@
 
 #include "onnx/call.h"
 #include "onnx/narrow.h"
+#include "onnx/node_order.h"
 #include "onnx/ops.h"
 #include "onnx/weights.h"
 #include "ops/facts.h"
@@ -69,6 +70,12 @@ std::string identifier(std::string_view name) {
 
 /// Some exporters write "?" for each size that they do not know: two of them are not one.
 bool is_anonymous(const std::string& size) { return size.empty() || size == "?"; }
+
+/// What the network calls a size of an input.
+std::string name_of_size(const Declared& declared, std::size_t axis) {
+  const std::string& name = (*declared.dims)[axis].name;
+  return is_anonymous(name) ? str(declared.name, "_", axis) : name;
+}
 
 /// A function's nodes for one call: attributes that refer to those of the function have their values, and inputs that
 /// the call leaves out are left out.
@@ -268,26 +275,55 @@ std::string Importer::name_in_graph(const std::string& size) {
   return free;
 }
 
-Dim Importer::symbol(const std::string& name) {
+/// `of_fixed`: the number that it has in an input that is fixed.
+Dim Importer::symbol(const std::string& name, std::optional<int64_t> of_fixed) {
   const auto found = symbols_.find(name);
   if (found != symbols_.end()) return found->second;
   const std::string text = name_in_graph(name);
   for (const std::string& known : {name, text}) {
     const auto fixed = options_.sizes.find(known);
-    if (fixed == options_.sizes.end()) continue;
+    const bool is_of_another = known != name && size_texts_.contains(known);
+    if (fixed == options_.sizes.end() || is_of_another) continue;
     if (fixed->second < 0) throw error(ErrorCode::negative_size, str("the size `", known, "` is ", fixed->second));
     fixed_sizes_.insert(known);
     return symbols_.emplace(name, fixed->second).first->second;
   }
-  return symbols_.emplace(name, builder_.symbol(text)).first->second;
+  return symbols_.emplace(name, of_fixed ? Dim(*of_fixed) : builder_.symbol(text)).first->second;
+}
+
+/// An input that is the same in all calls: what the network says of it holds, and its sizes are those that others of
+/// the same names have.
+void Importer::fixed_input(const Declared& declared, const Tensor& tensor) {
+  scope_.set(declared.name, tensor);
+  if (declared.kind != Declared::Kind::tensor) return;
+  const auto refuse = [&](ErrorCode code, const std::string& given, const std::string& wanted) {
+    return error(code, str("the input `", declared.name, "` is fixed to ", given, ", and is to have ", wanted));
+  };
+  if (tensor.type != declared.element_type) {
+    throw refuse(ErrorCode::wrong_dtype, str("elements of type ", type_name(tensor.type)),
+                 str("those of type ", type_name(declared.element_type)));
+  }
+  if (!declared.dims) return;
+  const std::size_t rank = declared.dims->size();
+  if (tensor.dims.size() != rank) {
+    throw refuse(ErrorCode::wrong_rank, str("an array of ", counted(tensor.dims.size(), "axis", "axes")), str(rank));
+  }
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const Declared::Size& size = (*declared.dims)[axis];
+    const int64_t given = tensor.dims[axis];
+    const bool is_number = size.number && *size.number >= 0;
+    // One without a name is no size of another input, whatever that calls its own.
+    if (!is_number && is_anonymous(size.name) && !options_.sizes.contains(name_of_size(declared, axis))) continue;
+    const Dim wanted = is_number ? Dim(*size.number) : symbol(name_of_size(declared, axis), given);
+    if (wanted.is(given)) continue;
+    throw refuse(
+        ErrorCode::shape_mismatch, str(given, " elements along axis ", axis),
+        is_number ? str(*size.number) : str("`", name_of_size(declared, axis), "`, which is ", wanted.constant()));
+  }
 }
 
 void Importer::input(const Declared& declared) {
   using Kind = Declared::Kind;
-  if (const auto fixed = options_.fixed.find(declared.name); fixed != options_.fixed.end()) {
-    scope_.set(declared.name, fixed->second);
-    return;
-  }
   const auto refuse = [&](const std::string& why) {
     return error(ErrorCode::unsupported, str("the input `", declared.name, "` ", why));
   };
@@ -304,7 +340,7 @@ void Importer::input(const Declared& declared) {
     if (size.number && *size.number >= 0) {
       type.dims.emplace_back(*size.number);
     } else {
-      type.dims.push_back(symbol(is_anonymous(size.name) ? str(declared.name, "_", axis) : size.name));
+      type.dims.push_back(symbol(name_of_size(declared, axis)));
     }
   }
   const bool is_donated = options_.donated.contains(declared.name);
@@ -324,9 +360,23 @@ void Importer::inputs() {
     throw error(ErrorCode::unknown_name, str("`", name, "` is ", what, ", and is no input"));
   };
   for (const auto& [name, tensor] : options_.fixed) require_input(name, "to be fixed");
-  for (const std::string& name : options_.donated) require_input(name, "donated");
+  for (const std::string& name : options_.donated) {
+    require_input(name, "donated");
+    if (!constants.contains(name)) continue;
+    throw error(ErrorCode::unknown_name, str("`", name, "` is donated, and is a weight, which is no argument"));
+  }
   for (const Declared& declared : model_.graph.inputs) {
-    if (!constants.contains(declared.name)) input(declared);  // an old network lists its weights as inputs, too
+    for (std::size_t axis = 0; declared.dims && axis < declared.dims->size(); ++axis) {
+      size_texts_.insert(name_of_size(declared, axis));
+    }
+  }
+  const auto is_fixed = [&](const Declared& declared) { return options_.fixed.contains(declared.name); };
+  for (const Declared& declared : model_.graph.inputs) {  // before another one makes a symbol of a size of theirs
+    if (is_fixed(declared)) fixed_input(declared, options_.fixed.at(declared.name));
+  }
+  for (const Declared& declared : model_.graph.inputs) {
+    const bool is_weight = constants.contains(declared.name);  // as an old network lists them, or a default
+    if (!is_weight && !is_fixed(declared)) input(declared);
   }
 }
 
@@ -380,7 +430,7 @@ void Importer::read(const Graph& graph, Scope& scope) {
   if (!graph.sparse_initializers.empty()) {
     throw error(ErrorCode::unsupported, str("the weight `", graph.sparse_initializers[0], "` is sparse"));
   }
-  for (const Tensor& tensor : graph.initializers) scope.set(tensor.name, tensor);
+  for (const Tensor& tensor : graph.initializers) scope.set_default(tensor.name, tensor);
   scope.declare(graph);
   nodes(graph.nodes, scope);
   for (const Declared& declared : graph.outputs) {
@@ -398,7 +448,7 @@ std::vector<ValueId> Importer::graph(const Graph& graph, Scope& scope) {
 }
 
 void Importer::nodes(std::span<const Node> nodes, Scope& scope) {
-  for (const Node& each : nodes) node(each, scope);
+  for (const Node* each : in_order(nodes)) node(*each, scope);
 }
 
 void Importer::node(const Node& node, Scope& scope) {

@@ -1,6 +1,7 @@
 #pragma once
 // Reads the nodes of a network in their order: each by its row of the op table, or as a function of the model.
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -64,8 +65,9 @@ class Importer {
   void inputs();
   void require_fixed() const;
   void input(const Declared& declared);
+  void fixed_input(const Declared& declared, const Tensor& tensor);
   std::string name_in_graph(const std::string& size);
-  Dim symbol(const std::string& name);
+  Dim symbol(const std::string& name, std::optional<int64_t> of_fixed = {});
   void nodes(std::span<const Node> nodes, Scope& scope);
   void node(const Node& node, Scope& scope);
   void call(const Function& function, const Node& node, Scope& scope);
@@ -79,6 +81,7 @@ class Importer {
   Opsets opsets_;
   std::map<FunctionName, const Function*> functions_;
   std::unordered_map<std::string, Dim> symbols_;                   // by the network's names
+  std::set<std::string> size_texts_;                               // that inputs have, as the network writes them
   std::unordered_map<std::string, int> size_names_;                // of the graph's, how many wanted it
   std::set<std::string> fixed_sizes_;                              // of the options, those that an input has
   std::unordered_map<const Tensor*, ValueId> constants_;           // of the root

@@ -113,6 +113,13 @@ class ScalarOfNumbers {
 
   static int64_t minimum(const Dim& x) { return x.lower_bound({}); }
 
+  /// Is it a number that may be none of an i64 any more once a size is added to it, or a factor? The run, where
+  /// integers wrap around, computes what is left of it.
+  static bool is_far(const Dim& x) {
+    constexpr int64_t kFar = int64_t{1} << 62;
+    return x.constant_part() >= kFar || x.constant_part() <= -kFar;
+  }
+
   MaybeNumber of_size(const Dim& x) const {
     if (op_ == ScalarOp::neg_) return 0 - x;
     if (op_ == ScalarOp::abs_ && minimum(x) >= 0) return x;
@@ -123,9 +130,9 @@ class ScalarOfNumbers {
   MaybeNumber of_sizes(const Dim& x, const Dim& y) const {
     const bool divides = minimum(y) >= 1;
     switch (op_) {
-      case ScalarOp::add_: return x + y;
-      case ScalarOp::sub_: return x - y;
-      case ScalarOp::mul_: return x * y;
+      case ScalarOp::add_: return is_far(x) || is_far(y) ? MaybeNumber() : x + y;
+      case ScalarOp::sub_: return is_far(x) || is_far(y) ? MaybeNumber() : x - y;
+      case ScalarOp::mul_: return is_far(x) || is_far(y) ? MaybeNumber() : x * y;
       case ScalarOp::pow_: return power(x, y);
       case ScalarOp::max_: return max(x, y);
       case ScalarOp::min_: return min(x, y);

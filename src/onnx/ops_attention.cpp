@@ -64,7 +64,7 @@ struct Weights {
 Weights weights_of(Call& c, ValueId scores) {
   const DType dtype = c.type(scores).dtype;
   const ValueId zero = c.literal(dtype, 0), one = c.literal(dtype, 1);
-  const ValueId maximum = folded_or(c, Fold::max, scores, {3}, Keep::yes, Literal::of(dtype, 0));
+  const ValueId maximum = extreme_of(c, Fold::max, scores, {3}, Keep::yes);
   const ValueId by = c.scalar(Op::select_, {c.with(Op::eq_, maximum, -kInfinity), zero, maximum});
   const ValueId exponentials = c.scalar(Op::exp_, {c.scalar(Op::sub_, {scores, by})});
   const ValueId sum = folded(c, Fold::add, exponentials, {3}, Keep::yes);

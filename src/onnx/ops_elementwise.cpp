@@ -1,9 +1,12 @@
 // Ops that compute each element by itself.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "onnx/ops.h"
 #include "onnx/reduce.h"
+#include "rewrite/fold_literal.h"
 
 namespace inlay::onnx {
 namespace {
@@ -43,20 +46,35 @@ void modulo(Call& c) {
   const DType dtype = c.dtype(0);
   if (!c.flag("fmod")) return c.out(c.scalar(Op::mod_, {x, y}));
   if (is_integer(dtype)) {  // the least integer has no absolute value
-    return c.out(c.scalar(Op::sub_, {x, c.scalar(Op::mul_, {integer_quotient(c, x, y), y})}));
+    const ValueId rest = c.scalar(Op::sub_, {x, c.scalar(Op::mul_, {integer_quotient(c, x, y), y})});
+    return c.out(c.scalar(Op::select_, {c.with(Op::eq_, y, 0), c.literal(dtype, 0), rest}));  // x % 0 is 0
   }
   const ValueId rest = c.scalar(Op::mod_, {c.scalar(Op::abs_, {x}), c.scalar(Op::abs_, {y})});
   c.out(c.scalar(Op::copysign_, {rest, x}));
 }
 
+/// Are these the numbers of v, also once they are cast to `dtype`? False: who knows.
+bool stays_in(Call& c, ValueId v, DType dtype) {
+  const auto numbers = c.known_literals(v);
+  return numbers && std::ranges::all_of(*numbers, [&](const Literal& number) {
+           const std::optional<Literal> there = rewrite::fold_cast(number, dtype);
+           const std::optional<Literal> back = there ? rewrite::fold_cast(*there, number.dtype) : std::nullopt;
+           return back && back->same_bits(number);
+         });
+}
+
+/// In which dtype a power is computed: the exponent is not rounded to the base's.
+DType power_computed_in(Call& c, DType base, DType exponent) {
+  if (is_integer(base) && is_float(exponent)) return DType::f64;
+  const DType both = promote(base, exponent);  // a float of u64 and i64
+  return is_float(base) == is_float(both) && !stays_in(c, c.in(1), base) ? both : base;
+}
+
 /// The base says the dtype of the result; the exponent may have another.
 void power(Call& c) {
-  const DType base = c.dtype(0), exponent = c.dtype(1);
-  if (is_integer(base) && is_float(exponent)) {
-    const ValueId result = c.scalar(Op::pow_, {c.b.cast(c.in(0), DType::f64), c.b.cast(c.in(1), DType::f64)});
-    return c.out(c.b.cast(result, base));
-  }
-  c.out(c.scalar(Op::pow_, {c.in(0), c.b.cast(c.in(1), base)}));
+  const DType base = c.dtype(0), computed = power_computed_in(c, base, c.dtype(1));
+  const ValueId result = c.scalar(Op::pow_, {c.b.cast(c.in(0), computed), c.b.cast(c.in(1), computed)});
+  c.out(c.b.cast(result, base));
 }
 
 void bit_shift(Call& c) {
@@ -73,8 +91,9 @@ void clip(Call& c) {
   const DType dtype = c.dtype(0);
   std::optional<ValueId> low, high;
   if (c.version < 11) {
-    if (c.has_attribute("min")) low = c.literal(dtype, c.number("min", 0));
-    if (c.has_attribute("max")) high = c.literal(dtype, c.number("max", 0));
+    constexpr double kMost = std::numeric_limits<float>::max();
+    low = c.literal(dtype, c.number("min", -kMost));
+    high = c.literal(dtype, c.number("max", kMost));
   } else {
     low = c.maybe(1);
     high = c.maybe(2);

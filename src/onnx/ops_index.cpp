@@ -119,13 +119,20 @@ void scatter_elements(Call& c) {
 }
 
 void scatter_nd(Call& c) {
-  const ValueId x = c.in(0), at = c.in(1), v = c.in(2);
-  c.out(scattered(c, reduction(c), x, at_coordinates(c, at, c.dims(0), 0), v));
+  const ValueId x = c.in(0), at = c.in(1);
+  const std::vector<Dim> dims = c.dims(0);
+  Index index = at_coordinates(c, at, dims, 0);
+  std::vector<Dim> region = c.dims(1);
+  const auto known = static_cast<std::ptrdiff_t>(region.back().constant());
+  region.pop_back();
+  region.insert(region.end(), dims.begin() + known, dims.end());
+  const ValueId v = with_sizes(c, c.b, c.in(2), region, "the updates");
+  c.out(scattered(c, reduction(c), x, std::move(index), v));
 }
 
 /// Indices from -depth to depth - 1; any other has no 1.
 void one_hot(Call& c) {
-  const ValueId given = c.in(0), values = c.in(2);
+  const ValueId given = c.in(0), values = with_sizes(c, c.b, c.in(2), {2}, "the values");
   const Dim depth = c.scope.frame.size_of(c.b.cast(one_number(c, c.in(1)), DType::i64), 0);
   const int rank = c.rank(0);
   const int axis = c.axis(c.integer("axis", -1), rank + 1);

@@ -9,11 +9,15 @@ namespace {
 
 using Op = ScalarOp;
 
+/// The dtype of products of integers and a scale: half precision has few of them, and none beyond 65504.
+DType with_integers(DType scale) { return promote(scale, DType::f32); }
+
 void quantise(Call& c) {
   const ValueId x = c.in(0), given = c.in(1);
   std::optional<ValueId> zero = c.maybe(2);
   const DType dtype = zero ? c.type(*zero).dtype : c.dtype_attribute("output_dtype").value_or(DType::u8);
-  const DType computed = c.dtype_attribute("precision").value_or(c.type(given).dtype);
+  const DType own = c.type(given).dtype;
+  const DType computed = c.dtype_attribute("precision").value_or(is_integer(c.dtype(0)) ? with_integers(own) : own);
   const ValueId scale = beside(c, c.b.cast(given, computed), x);
   if (zero) zero = beside(c, *zero, x);
   c.out(saturated(c, c.scalar(Op::div_, {c.b.cast(x, computed), scale}), zero, dtype));
@@ -24,17 +28,17 @@ void dequantise(Call& c) {
   const DType dtype = c.dtype_attribute("output_dtype").value_or(c.type(given).dtype);
   std::optional<ValueId> zero = c.maybe(2);
   if (zero) zero = beside(c, *zero, x);
-  const ValueId scale = beside(c, c.b.cast(given, dtype), x);
+  const DType computed = with_integers(c.type(given).dtype);
+  const ValueId scale = beside(c, c.b.cast(given, computed), x);
   if (is_float(c.dtype(0)) && c.importer.is_narrow(c.node.inputs[0], c.scope)) {  // float8
-    const ValueId number = c.b.cast(x, dtype);
-    const ValueId moved = zero ? c.scalar(Op::sub_, {number, c.b.cast(*zero, dtype)}) : number;
-    c.out(c.scalar(Op::mul_, {moved, scale}));
-    return;
+    const ValueId number = c.b.cast(x, computed);
+    const ValueId moved = zero ? c.scalar(Op::sub_, {number, c.b.cast(*zero, computed)}) : number;
+    return c.out(c.b.cast(c.scalar(Op::mul_, {moved, scale}), dtype));
   }
   if (!is_integer(c.dtype(0))) throw c.wrong(str("of ", c.b.graph().describe(x), ", which is to be of integers"));
-  const ValueId y = c.scalar(Op::mul_, {c.b.cast(difference(c, x, zero), dtype), scale});
-  c.scope.frame.dequantised[y] = {x, zero, scale};
-  c.out(y);
+  const ValueId y = c.scalar(Op::mul_, {c.b.cast(difference(c, x, zero), computed), scale});
+  if (computed == DType::f32) c.scope.frame.dequantised[y] = {x, zero, scale};
+  c.out(c.b.cast(y, dtype));
 }
 
 void dynamically_quantise(Call& c) {
@@ -51,25 +55,38 @@ ValueId of_rows(Call& c, ValueId scale, ValueId matrix) {
   return c.b.reshape(scale, {dims[0], 1});
 }
 
+/// A vector on the left is one row until the end: what belongs to columns may have an axis for it.
+ValueId as_matrix(Call& c, ValueId left) {
+  const std::vector<Dim> dims = c.type(left).dims;
+  return dims.size() == 1 ? c.b.reshape(left, {Dim(1), dims[0]}) : left;
+}
+/// What was made of it has no such axis if input 0, the left one, has none.
+ValueId as_left(Call& c, ValueId y) {
+  if (c.rank(0) != 1) return y;
+  std::vector<Dim> dims = c.type(y).dims;
+  if (dims.size() > 1) dims.erase(dims.end() - 2);
+  return c.b.reshape(y, std::move(dims));
+}
+
 /// Input 0 times input 1, which are integers; their zero points, where there are any, are inputs i and i + 1.
 ValueId integer_sums(Call& c, std::size_t i) {
   std::optional<ValueId> left_zero = c.maybe(i), right_zero = c.maybe(i + 1);
   if (left_zero) left_zero = of_rows(c, *left_zero, c.in(0));
   if (right_zero) right_zero = of_columns(c, *right_zero);
-  return integer_matmul(c, {c.in(0), left_zero}, {c.in(1), right_zero});
+  return integer_matmul(c, {as_matrix(c, c.in(0)), left_zero}, {c.in(1), right_zero});
 }
 
-void matmul_integer(Call& c) { c.out(integer_sums(c, 2)); }
+void matmul_integer(Call& c) { c.out(as_left(c, integer_sums(c, 2))); }
 
 void quantised_matmul(Call& c) {
   const ValueId left = c.in(0);
-  const ValueId sums = integer_matmul(c, {left, of_rows(c, c.in(2), left)}, {c.in(3), of_columns(c, c.in(5))});
+  const Integers rows = {as_matrix(c, left), of_rows(c, c.in(2), left)};
+  const ValueId sums = integer_matmul(c, rows, {c.in(3), of_columns(c, c.in(5))});
   const auto scale = [&](ValueId v) { return c.b.cast(v, DType::f32); };
   const ValueId scales = c.scalar(Op::mul_, {scale(of_rows(c, c.in(1), left)), scale(of_columns(c, c.in(4)))});
   const ValueId factor = c.scalar(Op::div_, {scales, scale(of_columns(c, c.in(6)))});
-  const ValueId zero = c.in(7);
-  c.out(
-      saturated(c, c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), factor}), of_columns(c, zero), c.type(zero).dtype));
+  const ValueId zero = c.in(7), scaled = c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), factor});
+  c.out(as_left(c, saturated(c, scaled, of_columns(c, zero), c.type(zero).dtype)));
 }
 
 // The ops of onnxruntime's quantiser: one of ONNX's between numbers that are quantised, rounded as ONNX says it. Its
@@ -162,7 +179,7 @@ void integer_matmul_to_float(Call& c) {
   const ValueId sums = integer_sums(c, 4);
   const ValueId scales = c.scalar(Op::mul_, {of_rows(c, c.in(2), c.in(0)), of_columns(c, c.in(3))});
   const ValueId y = c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), scales});
-  c.out(c.has(6) ? c.scalar(Op::add_, {y, c.in(6)}) : y);
+  c.out(as_left(c, c.has(6) ? c.scalar(Op::add_, {y, c.in(6)}) : y));
 }
 
 constexpr std::string_view kMicrosoft = "com.microsoft";

@@ -59,7 +59,7 @@ ValueId log_sum(Call& c, ValueId x, const AxisList& axes, Keep keep) {
 ValueId log_sum_exp(Call& c, ValueId x, const AxisList& axes, Keep keep) {
   if (axes.empty()) return x;
   const DType dtype = c.type(x).dtype;
-  const ValueId maximum = folded_or(c, Fold::max, x, axes, Keep::yes, extreme_literal(dtype, false));
+  const ValueId maximum = extreme_of(c, Fold::max, x, axes, Keep::yes);
   const ValueId by = c.scalar(Op::select_, {c.scalar(Op::isfinite_, {maximum}), maximum, c.literal(dtype, 0)});
   const ValueId exponentials = c.scalar(Op::exp_, {c.scalar(Op::sub_, {x, by})});
   const ValueId result =
@@ -72,7 +72,7 @@ template <bool is_max>
 ValueId extreme(Call& c, ValueId x, const AxisList& axes, Keep keep) {
   const DType dtype = c.type(x).dtype;
   if (dtype == DType::boolean) return folded(c, is_max ? Fold::or_ : Fold::and_, x, axes, keep);
-  return folded_or(c, is_max ? Fold::max : Fold::min, x, axes, keep, extreme_literal(dtype, !is_max));
+  return extreme_of(c, is_max ? Fold::max : Fold::min, x, axes, keep);
 }
 
 /// Of equals the first, or with `select_last_index` the last: the first of the flipped axis.
@@ -92,14 +92,19 @@ void hardmax(Call& c) {
   const int first = c.axis(c.integer("axis", c.version < 13 ? 1 : -1), rank);
   const int end = c.version < 13 ? rank : first + 1;
   const std::vector<Dim> dims = c.dims(0);
-  Axes axes;
+  AxisList axes;
   std::vector<Dim> numbered;
   for (int axis = first; axis < rank; ++axis) {
     if (axis < end) axes.push_back(axis);
     numbered.push_back(axis < end ? dims[static_cast<std::size_t>(axis)] : Dim(1));
   }
   const ValueId number = c.b.reshape(c.b.iota(product(numbered), DType::i64), numbered);
-  const ValueId is_first = c.scalar(Op::eq_, {number, argmax(c.b, c.in(0), axes, Keep::yes)});
+  const ValueId x = c.in(0);
+  const ValueId is_maximum = c.scalar(Op::eq_, {x, extreme_of(c, Fold::max, x, axes, Keep::yes)});
+  const ValueId is_nan = c.scalar(Op::ne_, {x, x});
+  const ValueId never = c.b.literal(extreme_literal(DType::i64, true));
+  const ValueId found = c.scalar(Op::select_, {c.scalar(Op::or_, {is_maximum, is_nan}), number, never});
+  const ValueId is_first = c.scalar(Op::eq_, {number, extreme_of(c, Fold::min, found, axes, Keep::yes)});
   c.out(c.b.cast(is_first, c.dtype(0)));
 }
 

@@ -24,7 +24,7 @@ void constant(Call& c) {
     if (!value->tensor) throw c.wrong("its value is no tensor");
     return c.scope.set(c.node.outputs.at(0), *value->tensor);
   }
-  const auto vector = [&](std::vector<Literal> elements) {
+  const auto vector = [&](DType dtype, std::vector<Literal> elements) {
     const auto count = static_cast<int64_t>(elements.size());
     std::vector<ValueId> parts;  // a literal has at most 16
     for (std::size_t i = 0; i < elements.size(); i += 16) {
@@ -33,23 +33,21 @@ void constant(Call& c) {
           elements.begin() + static_cast<std::ptrdiff_t>(std::min(i + 16, elements.size())));
       parts.push_back(c.b.literal(part, {static_cast<int64_t>(part.size())}));
     }
-    if (count == 0) throw c.unsupported("an empty list");
+    if (count == 0) return c.out(c.b.iota(0, dtype));
     c.out(parts.size() == 1 ? parts[0] : c.b.concat(parts, 0));
   };
   std::vector<Literal> elements;
-  if (const Attribute* number = c.attribute("value_float")) {
-    return c.out(c.literal(DType::f32, static_cast<double>(number->f)));
-  }
-  if (const Attribute* number = c.attribute("value_int")) {
-    return c.out(c.b.literal(Literal::of_integer(DType::i64, number->i)));
+  if (c.has_attribute("value_float")) return c.out(c.literal(DType::f32, c.number("value_float", 0)));
+  if (c.has_attribute("value_int")) {
+    return c.out(c.b.literal(Literal::of_integer(DType::i64, c.integer("value_int"))));
   }
   if (const auto numbers = c.numbers("value_floats")) {
     for (float x : *numbers) elements.push_back(Literal::of_float(DType::f32, static_cast<double>(x)));
-    return vector(std::move(elements));
+    return vector(DType::f32, std::move(elements));
   }
   if (const auto numbers = c.integers("value_ints")) {
     for (int64_t x : *numbers) elements.push_back(Literal::of_integer(DType::i64, x));
-    return vector(std::move(elements));
+    return vector(DType::i64, std::move(elements));
   }
   throw c.unsupported("a constant that is no tensor of numbers");
 }
@@ -116,19 +114,34 @@ Dim rest(Call& c, const std::vector<Dim>& from, const std::vector<Dim>& to, std:
   return quotient(product(kept), divisor);
 }
 
-/// Sizes of which some are found when the network runs: there, too, 0 and -1 have their meanings.
+/// Sizes of which some are found when the network runs: there, too, 0 and -1 have their meanings. What is left for -1
+/// is a quotient without the sizes that both have, which may be 0.
 std::vector<Dim> late_shape(Call& c, const std::vector<Dim>& from, std::size_t rank, bool zero_is_size) {
+  const ValueId one = c.b.literal(Literal::of_integer(DType::i64, 1));
   std::vector<ValueId> numbers;
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    ValueId number = c.element(1, static_cast<int64_t>(axis));
-    if (axis < from.size() && !zero_is_size) {
-      number = c.scalar(ScalarOp::select_, {c.with(ScalarOp::eq_, number, 0), c.b.size(from[axis]), number});
+  ValueId elements = one, others = c.b.literal(Literal::of_integer(DType::i64, -1));  // and the open one, which is -1
+  const auto times = [&](ValueId& product, ValueId factor) { product = c.scalar(ScalarOp::mul_, {product, factor}); };
+  for (std::size_t axis = 0; axis < std::max(rank, from.size()); ++axis) {
+    if (axis >= rank) {
+      times(elements, c.b.size(from[axis]));
+      continue;
     }
+    ValueId number = c.element(1, static_cast<int64_t>(axis)), factor = number;
+    if (axis < from.size()) {
+      ValueId own = c.b.size(from[axis]);
+      if (!zero_is_size) {
+        const ValueId is_own = c.with(ScalarOp::eq_, number, 0);
+        const auto unless_own = [&](ValueId v) { return c.scalar(ScalarOp::select_, {is_own, one, v}); };
+        number = c.scalar(ScalarOp::select_, {is_own, own, number});
+        factor = unless_own(factor);
+        own = unless_own(own);
+      }
+      times(elements, own);
+    }
+    times(others, factor);
     numbers.push_back(number);
   }
-  ValueId others = c.b.literal(Literal::of_integer(DType::i64, -1));  // and the open one, which is -1
-  for (ValueId number : numbers) others = c.scalar(ScalarOp::mul_, {others, number});
-  const ValueId left = c.scalar(ScalarOp::floor_div_, {c.b.size(product(from)), others});
+  const ValueId left = c.scalar(ScalarOp::floor_div_, {elements, others});
   std::vector<Dim> to;
   for (ValueId number : numbers) {
     const ValueId size = c.scalar(ScalarOp::select_, {c.with(ScalarOp::eq_, number, -1), left, number});
@@ -218,6 +231,19 @@ void transpose(Call& c) {
 
 void concat(Call& c) { c.out(c.b.concat(c.inputs(), c.axis(c.integer("axis"), c.rank(0)))); }
 
+/// Parts of one length, of which the last ones may be shorter, or have no elements.
+void split_evenly(Call& c, int axis, const Dim& dim, int64_t count) {
+  const int64_t wanted = c.integer("num_outputs", count);
+  if (wanted != count) throw c.wrong(str("`num_outputs` is ", wanted, ", and it has ", count, " outputs"));
+  const Dim most = ceil_div(dim, count);
+  const auto begin = [&](int64_t part) { return part == 0 ? Dim(0) : part == count ? dim : min(part * most, dim); };
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<IndexItem> index = whole(c.dims(0));
+    index[static_cast<std::size_t>(axis)] = IndexItem::range(begin(i), begin(i + 1));
+    c.out(static_cast<std::size_t>(i), c.b.slice(c.in(0), std::move(index)));
+  }
+}
+
 void split_axis(Call& c) {
   const int axis = c.axis(c.integer("axis", 0), c.rank(0));
   const Dim dim = c.dims(0)[static_cast<std::size_t>(axis)];
@@ -226,8 +252,7 @@ void split_axis(Call& c) {
   if (const auto given = c.sizes_or_attribute(1, "split", 13)) {
     sizes = *given;
   } else if (dim.is_constant() || c.version >= 18) {
-    const Dim most = ceil_div(dim, count);  // the last part may be smaller
-    for (int64_t i = 0; i < count; ++i) sizes.push_back(max(min(dim - i * most, most), 0));
+    return split_evenly(c, axis, dim, count);
   } else {
     for (int64_t i = 0; i < count; ++i) sizes.push_back(floor_div(dim, count));
   }

@@ -6,6 +6,7 @@
 #include "ir/compose_shape.h"
 #include "ir/linalg.h"
 #include "onnx/importer.h"
+#include "onnx/reduce.h"
 
 namespace inlay::onnx {
 namespace {
@@ -63,23 +64,17 @@ ValueId summed(Call& c, ValueId x, std::size_t axis) {
 
 /// The dot products of the rows of x with the columns. One matrix is the right one of all rows of a batch.
 ValueId dots(Call& c, ValueId x, ValueId columns) {
-  if (c.type(columns).rank() == 2) {
-    std::vector<Dim> dims = c.type(x).dims;
-    const Dim depth = dims.back();
-    dims.pop_back();
-    const ValueId flat = c.b.reshape(x, {product(dims), depth});
-    dims.push_back(c.type(columns).dims[0]);
-    return c.b.reshape(c.b.library(LibraryOp::row_dots, {flat, columns})[0], std::move(dims));
+  if (c.type(columns).rank() > 2) {
+    std::array<ValueId, 2> operands = {x, columns};
+    broadcast(c, operands, 2);
+    return c.b.library(LibraryOp::row_dots, {operands[0], operands[1]})[0];
   }
-  const bool is_vector = c.type(x).rank() == 1;
-  if (is_vector) x = c.b.reshape(x, {Dim(1), c.type(x).dims[0]});
-  std::array<ValueId, 2> operands = {x, columns};
-  broadcast(c, operands, 2);
-  const ValueId all = c.b.library(LibraryOp::row_dots, {operands[0], operands[1]})[0];
-  if (!is_vector) return all;
-  std::vector<Dim> dims = c.type(all).dims;
-  dims.erase(dims.end() - 2);
-  return c.b.reshape(all, std::move(dims));
+  std::vector<Dim> dims = c.type(x).dims;
+  const Dim depth = dims.back();
+  dims.pop_back();
+  const ValueId flat = c.b.reshape(x, {product(dims), depth});
+  dims.push_back(c.type(columns).dims[0]);
+  return c.b.reshape(c.b.library(LibraryOp::row_dots, {flat, columns})[0], std::move(dims));
 }
 
 /// The sum of (x - z) (y - w) is that of x y, less z times that of y - w, less w times that of x.
@@ -88,18 +83,15 @@ ValueId product_of_bytes(Call& c, const Integers& left, const ByteColumns& right
   const ValueId x = moved(c, left.x, by, DType::u8);
   const std::optional<ValueId> zero = moved_zero(c, left.zero, by);
   ValueId sums = dots(c, x, right.columns);
-  const std::vector<Dim> dims = c.type(x).dims;
   if (zero) {
-    ValueId of_columns = right.sums;
-    std::vector<Dim> own = c.type(of_columns).dims;
-    if (own.size() > 1 && dims.size() > 1) {
-      own.insert(own.end() - 1, Dim(1));
-      of_columns = c.b.reshape(of_columns, std::move(own));
-    }
-    sums = c.scalar(Op::sub_, {sums, c.scalar(Op::mul_, {*zero, of_columns})});
+    std::vector<Dim> of_columns = c.type(right.sums).dims;
+    if (of_columns.size() > 1) of_columns.insert(of_columns.end() - 1, Dim(1));
+    const ValueId below = c.b.reshape(right.sums, std::move(of_columns));
+    sums = c.scalar(Op::sub_, {sums, c.scalar(Op::mul_, {*zero, below})});
   }
   if (!right.zero) return sums;
-  return c.scalar(Op::sub_, {sums, c.scalar(Op::mul_, {summed(c, x, dims.size() - 1), *right.zero})});
+  const auto last = static_cast<std::size_t>(c.type(x).rank()) - 1;
+  return c.scalar(Op::sub_, {sums, c.scalar(Op::mul_, {summed(c, x, last), *right.zero})});
 }
 
 }  // namespace
@@ -109,25 +101,38 @@ int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right) {
   return static_cast<int64_t>(kExact / (most_of(c, left) * most_of(c, right)));
 }
 
+namespace {
+
+/// Does an i32 hold each sum of so many products, which is to be a float?
+bool holds_sums(Call& c, const Dequantised& left, const Dequantised& right, const Dim& depth) {
+  if (!depth.is_constant() || !is_byte(c.type(right.x).dtype)) return false;
+  const double most = most_of(c, {left.x, left.zero}) * most_of(c, {right.x, right.zero});
+  return static_cast<double>(depth.constant()) * most < 2147483648.0;
+}
+
+}  // namespace
+
 std::optional<ValueId> dequantised_product(Call& c, ValueId x, ValueId y, bool is_turned) {
   const auto& known = c.scope.frame.dequantised;
   const auto left = known.find(x), right = known.find(y);
   if (left == known.end() || right == known.end() || c.type(x).dtype != DType::f32) return std::nullopt;
   if (!is_byte(c.type(left->second.x).dtype) || c.type(left->second.scale).rank() != 0) return std::nullopt;
   const std::vector<Dim> dims = c.type(y).dims;
+  if (c.type(x).rank() < 2 || !holds_sums(c, left->second, right->second, c.type(x).dims.back())) return std::nullopt;
   // One number, or one for each column: of the transpose, for each row.
-  const auto is_of_columns = [&](ValueId v) {
+  const auto is_for_columns = [&](ValueId v) {
     const std::vector<Dim> own = c.type(v).dims;
-    return own.empty() || (own.size() == (is_turned ? 2 : 1) && own[0] == dims[is_turned ? 0 : dims.size() - 1]);
+    if (own.empty()) return true;
+    return is_turned ? own.size() == 2 && own[0] == dims[0] && own[1].is(1) : own.size() == 1 && own[0] == dims.back();
   };
-  const auto of_columns = [&](ValueId v) { return c.type(v).rank() == 2 ? c.b.reshape(v, {dims[0]}) : v; };
+  const auto for_columns = [&](ValueId v) { return c.type(v).rank() == 2 ? c.b.reshape(v, {dims[0]}) : v; };
   auto [matrix, zero, scale] = right->second;
-  if (!is_of_columns(scale) || (zero && !is_of_columns(*zero))) return std::nullopt;
-  if (zero) zero = of_columns(*zero);
+  if (!is_for_columns(scale) || (zero && !is_for_columns(*zero))) return std::nullopt;
+  if (zero) zero = for_columns(*zero);
   const auto columns = byte_columns(c, {is_turned ? linalg::swapped(c.b, matrix) : matrix, zero});
   if (!columns) return std::nullopt;
   const ValueId sums = product_of_bytes(c, {left->second.x, left->second.zero}, *columns);
-  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {left->second.scale, of_columns(scale)})});
+  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {left->second.scale, for_columns(scale)})});
 }
 
 ValueId sum_of_parts(Call& c, int64_t size, int64_t parts,
@@ -157,7 +162,7 @@ std::optional<ByteColumns> byte_columns(Call& c, const Integers& right) {
 
 ValueId integer_matmul(Call& c, const Integers& left, const Integers& right) {
   const TensorType& given = c.type(left.x);
-  if (is_byte(given.dtype) && given.rank() > 0) {
+  if (is_byte(given.dtype) && given.rank() > 1) {
     if (const auto columns = byte_columns(c, right)) return product_of_bytes(c, left, *columns);
   }
   const ValueId x = difference(c, left.x, left.zero), y = difference(c, right.x, right.zero);
@@ -219,9 +224,7 @@ Quantised dynamically_quantised(Call& c, ValueId x) {
   const auto [dtype, dims] = c.type(x);
   std::vector<int> axes;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) axes.push_back(static_cast<int>(axis));
-  const auto extreme = [&](Fold fold, Op op) {
-    return c.with(op, axes.empty() ? x : c.b.reduce(fold, x, axes, dtype), 0);
-  };
+  const auto extreme = [&](Fold fold, Op op) { return c.with(op, extreme_of(c, fold, x, axes, Keep::no), 0); };
   const ValueId low = extreme(Fold::min, Op::min_), high = extreme(Fold::max, Op::max_);
   const ValueId step = c.with(Op::div_, c.scalar(Op::sub_, {high, low}), 255);
   const ValueId is_flat = c.with(Op::eq_, step, 0);  // all are 0: any scale will do

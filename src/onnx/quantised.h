@@ -41,8 +41,8 @@ struct ByteColumns {
   ValueId sums;                 // [.., columns], i32: of each, less its zero point
 };
 
-/// None where no product of bytes is made of this matrix: of other integers, of a vector, or for a small device, where
-/// products are loops.
+/// None where no product of bytes, with a matrix on the left, is made of this one: of other integers, of a vector, or
+/// for a small device, where products are loops.
 std::optional<ByteColumns> byte_columns(Call& c, const Integers& right);
 
 /// The product of two matrices less their zero points, in i32, modulo 2^32. Of bytes it is one of bytes. Of others a
@@ -50,8 +50,9 @@ std::optional<ByteColumns> byte_columns(Call& c, const Integers& right);
 /// device, it is one of i32.
 ValueId integer_matmul(Call& c, const Integers& left, const Integers& right);
 
-/// x @ y of floats that were made of bytes, as the product of these times their scales; none where either was not, or
-/// the scales are not one number and one, or one for each column. `is_turned`: y is the transpose of the right matrix.
+/// x @ y of floats that were made of bytes, as the product of these times their scales; none where either was not,
+/// where an i32 may not hold the sums, and where the scales are not one number and one, or one for each column.
+/// `is_turned`: y is the transpose of the right matrix.
 std::optional<ValueId> dequantised_product(Call& c, ValueId x, ValueId y, bool is_turned = false);
 
 /// A scale or a zero point of the right matrix: one, or one for each column.

@@ -17,14 +17,6 @@ std::vector<Dim> with_ones(const std::vector<Dim>& dims, const std::vector<int>&
   return out;
 }
 
-std::vector<Dim> without(const std::vector<Dim>& dims, const std::vector<int>& axes) {
-  std::vector<Dim> out;
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    if (std::ranges::find(axes, static_cast<int>(axis)) == axes.end()) out.push_back(dims[axis]);
-  }
-  return out;
-}
-
 Dim count_of(const std::vector<Dim>& dims, const std::vector<int>& axes) {
   Dim count = 1;
   for (int axis : axes) count = count * dims[static_cast<std::size_t>(axis)];
@@ -32,8 +24,7 @@ Dim count_of(const std::vector<Dim>& dims, const std::vector<int>& axes) {
 }
 
 ValueId less_maximum(Call& c, ValueId x, const std::vector<int>& axes) {
-  const Literal any = Literal::of(c.type(x).dtype, 0);  // of no elements none are read
-  return c.scalar(Op::sub_, {x, folded_or(c, Fold::max, x, axes, Keep::yes, any)});
+  return c.scalar(Op::sub_, {x, extreme_of(c, Fold::max, x, axes, Keep::yes)});
 }
 
 }  // namespace
@@ -55,10 +46,16 @@ ValueId folded(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep
   return keep == Keep::yes ? c.b.reshape(result, with_ones(type.dims, axes)) : result;
 }
 
-ValueId folded_or(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep keep, Literal of_none) {
-  const std::vector<Dim> dims = c.type(x).dims;
-  if (!count_of(dims, axes).is(0)) return folded(c, fold, x, axes, keep);
-  return full(c.b, c.b.literal(of_none), keep == Keep::yes ? with_ones(dims, axes) : without(dims, axes));
+ValueId extreme_of(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep keep) {
+  const ValueId neutral = c.b.literal(identity_of(combine_of(fold, 0), c.type(x).dtype));
+  for (int axis : axes) {
+    std::vector<Dim> one = c.type(x).dims;
+    Dim& size = one[static_cast<std::size_t>(axis)];
+    if (holds(c.b.graph(), 1, size, DimCheck::Relation::at_most)) continue;
+    size = 1;
+    x = c.b.concat({x, full(c.b, neutral, std::move(one))}, axis);
+  }
+  return folded(c, fold, x, axes, keep);
 }
 
 Literal extreme_literal(DType dtype, bool is_greatest) {

@@ -20,8 +20,9 @@ std::vector<int> axes_from(int first, int rank);
 
 /// `fold` over `axes`, ascending, in the dtype of x. Over no axes it is x itself.
 ValueId folded(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep keep);
-/// The same of a max or a min; of no elements, where that is known, it is `of_none`.
-ValueId folded_or(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep keep, Literal of_none);
+/// The same of a max or a min; of no elements it is what extreme_literal says. Along an axis that may have none stands
+/// one more element, which changes nothing: the rewrites leave it out (rewrite/identity_parts.h).
+ValueId extreme_of(Call& c, Fold fold, ValueId x, const std::vector<int>& axes, Keep keep);
 /// The sum divided by the number of elements; that of integers towards 0.
 ValueId mean_of(Call& c, ValueId x, const std::vector<int>& axes, Keep keep);
 

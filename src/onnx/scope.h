@@ -71,6 +71,8 @@ class Scope {
 
   void set(const std::string& name, Thing thing) { things_[name] = std::move(thing); }
   void set(const std::string& name, const Tensor& tensor) { things_[name] = &tensor; }
+  /// What a name stands for that stands for nothing yet.
+  void set_default(const std::string& name, const Tensor& tensor) { things_.try_emplace(name, &tensor); }
 
   /// What the graph that is read says of its values.
   void declare(const Graph& graph);

@@ -28,14 +28,17 @@ std::optional<Graph> drop_identity_parts(const Graph& graph, PassContext& contex
   IdMap<ValueId, int> uses;
   for (NodeId id : ids<NodeId>(graph.nodes.size())) {
     const Node& node = graph.nodes[id];
-    const Node* operand = node.op == Op::reduce ? graph.node_of(node.operands[0]) : nullptr;
-    if (!operand || operand->op != Op::concat || !combines_elements(node)) continue;
-    if (uses.size() == 0) uses = count_uses(graph);
-    if (uses[node.operands[0]] != 1) continue;
-    if (const ValueId part = part_that_counts(graph, node, *operand);
-        part.valid() && context.fires("identity-parts", Close::bitwise)) {
-      found.emplace_back(id, part);
+    if (node.op != Op::reduce || !combines_elements(node)) continue;
+    const ValueId operand = node.operands[0];
+    ValueId counts = operand;
+    for (const Node* concat = graph.node_of(operand); concat && concat->op == Op::concat;
+         concat = graph.node_of(counts)) {
+      if (uses.size() == 0) uses = count_uses(graph);
+      const ValueId part = uses[counts] == 1 ? part_that_counts(graph, node, *concat) : ValueId();
+      if (!part.valid()) break;
+      counts = part;
     }
+    if (counts != operand && context.fires("identity-parts", Close::bitwise)) found.emplace_back(id, counts);
   }
   if (found.empty()) return std::nullopt;
   Graph out = graph;

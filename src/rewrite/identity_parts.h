@@ -7,8 +7,9 @@
 
 namespace inlay::rewrite {
 
-/// Returns the graph in which a reduce of a concat of x and identity parts is a reduce of x. (An example is the maximum
-/// of x and -inf, where -inf makes sure that there is an element.) Nothing if there is none. A reduce of no elements is
+/// Returns the graph in which a reduce of a concat of x and identity parts is a reduce of x, also where such
+/// concats stand within each other. (An example is the maximum of x and -inf, where -inf makes sure that there is an
+/// element.) Nothing if there is none. A reduce of no elements is
 /// its identity, so x may be empty.
 std::optional<Graph> drop_identity_parts(const Graph& graph, PassContext& context);
 

@@ -125,6 +125,47 @@ def test_axes_that_are_an_input_are_to_be_fixed(tmp_path):
         assert fn(np.zeros((3, 2), "f4")).shape == (1, 3, 2)
 
 
+def adding(*dims):
+    """Two inputs of these sizes, the second with a default where they are numbers."""
+    weights = {"y": np.full(dims, 10, "f4")} if all(isinstance(d, int) for d in dims) else {}
+    net = model([helper.make_node("Add", ["x", "y"], ["z"])], {"x": (F32, dims), "y": (F32, dims)}, ["z"], weights)
+    net.ir_version = 8
+    return net
+
+
+def test_what_is_fixed_is_what_the_network_declares():
+    x = np.arange(3, dtype="f4")
+    for y, words in [
+        (np.arange(3), "fixed to elements of type int64, and is to have those of type float"),
+        (np.zeros((3, 1), "f4"), "fixed to an array of 2 axes, and is to have 1"),
+        (np.zeros(5, "f4"), "fixed to 5 elements along axis 0, and is to have 3"),
+    ]:
+        net = adding(3)
+        net.graph.ClearField("initializer")
+        for given in (net, adding(3)):
+            with pytest.raises((ValueError, TypeError), match=f"the input `y` is {words}"):
+                inlay.onnx.compile(given, fixed={"y": y})
+    fn = inlay.onnx.compile(adding("n"), fixed={"y": x})
+    assert fn.parameters == {"x": "f32[3]"}
+    np.testing.assert_array_equal(fn(x), x + x)
+    for fixed in ({"y": x, "n": 4}, {"y": x, "x": np.zeros(4, "f4")}):
+        with pytest.raises(ValueError, match="the input `[xy]` is fixed to 3 elements along axis 0, and is to have `n`, which is 4"):
+            inlay.onnx.compile(adding("n"), fixed=fixed)
+    assert inlay.onnx.compile(adding("n"), fixed={"y": x, "n": 3}).parameters == {"x": "f32[3]"}
+
+
+def test_what_is_fixed_takes_the_place_of_a_default():
+    x = np.arange(3, dtype="f4")
+    assert inlay.onnx.compile(adding(3)).parameters == {"x": "f32[3]"}
+    np.testing.assert_array_equal(inlay.onnx.compile(adding(3))(x), x + 10)
+    for y in (x, [0, 1, 2]):
+        np.testing.assert_array_equal(inlay.onnx.compile(adding(3), fixed={"y": y})(x), x + x)
+    for y in (2, 2.0, np.float64(2)):
+        np.testing.assert_array_equal(inlay.onnx.compile(adding(3), fixed={"y": y})(x), x + 2)
+    with pytest.raises(ValueError, match="`y` is donated, and is a weight, which is no argument"):
+        inlay.onnx.compile(adding(3), donated=["y"])
+
+
 def test_every_missing_op_is_named_before_anything_runs():
     nodes = [
         helper.make_node("Frobnicate", ["x"], ["a"], name="first"),
@@ -146,7 +187,7 @@ def test_every_missing_op_is_named_before_anything_runs():
         (lambda m: setattr(m.opset_import[0], "version", 999), NotImplementedError, "version 999 of ONNX's operators"),
         (lambda m: setattr(m.opset_import[0], "version", 3), NotImplementedError, "reads 7 to"),
         (lambda m: m.graph.node[2].input.__setitem__(0, "q"), ValueError, "nothing computes `q` before it is read"),
-        (lambda m: m.graph.node[1].input.__setitem__(0, "y"), ValueError, "nothing computes `y` before it is read"),
+        (lambda m: m.graph.node[1].input.__setitem__(0, "y"), ValueError, "nothing computes `p` before it is read"),  # a circle
         (lambda m: setattr(m.graph.output[0], "name", "z"), ValueError, "nothing computes the output `z`"),
         (lambda m: m.graph.input[0].type.tensor_type.ClearField("shape"), NotImplementedError, "`x` has no rank"),
         (lambda m: setattr(m.graph.input[0].type.tensor_type, "elem_type", 17), NotImplementedError, "type float8e4m3fn"),

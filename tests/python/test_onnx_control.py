@@ -489,3 +489,38 @@ def test_a_loop_over_weights_alone():
     nodes = [node("Loop", "count,,ones", "last,table", body=powers), node("Add", "x,table", "y")]
     network = model(nodes, ["x: f32[n, 3, 20]"], count=np.int64(3), ones=np.ones(20, np.float32), w=f32(20))
     agrees(network, [{"x": f32(2, 3, 20)}])
+
+
+def test_nodes_in_any_order():
+    """As onnxruntime's quantiser leaves a network with an If: what a branch reads is made behind it."""
+    inner = lambda op: body([node("Identity", "late", "kept"), node(op, "kept,x", "z")], [], ["z"])  # noqa: E731
+    nodes = [
+        node("If", "big", "y", then_branch=inner("Add"), else_branch=inner("Sub")),
+        node("Greater", "sum,limit", "big"),
+        node("ReduceSum", "late", "sum", keepdims=0),
+        node("Mul", "x,x", "late"),
+    ]
+    constants = {"limit": np.float32(2)}
+    network = model(nodes, ["x: f32[n]"], **constants)
+    fn = inlay.onnx.compile(network)
+    in_order = inlay.onnx.compile(model(nodes[::-1], ["x: f32[n]"], **constants))
+    for x in (f32(4), 9 * f32(4), np.zeros(1, np.float32)):
+        want = x * x + x if (x * x).sum() > 2 else x * x - x
+        np.testing.assert_allclose(fn(x), want, rtol=1e-6)
+        np.testing.assert_array_equal(fn(x), in_order(x))
+    shuffled = [nodes[i] for i in (2, 0, 3, 1)]
+    assert str(inlay.onnx.compile(model(shuffled, ["x: f32[n]"], **constants)).parameters) == str(fn.parameters)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_nodes_that_wait_for_each_other(order):
+    nodes = [node("Add", "x,b", "a"), node("Relu", "a", "b"), node("Neg", "b", "y")][::order]
+    first = "a" if order == 1 else "b"
+    refused(model(nodes, ["x: f32[n]"]), f"nothing computes `{first}` before it is read", inlay.errors.InvalidFile)
+    refused(model([node("Add", "x,y", "y")], ["x: f32[n]"]), "nothing computes `y`", inlay.errors.InvalidFile)
+
+
+def test_a_size_without_a_name_is_no_size_of_another_input():
+    network = model([node("ReduceSum", "y", "s", keepdims=0), node("Add", "x,s", "z")], ["y: f32[?]", "x: f32[y_0]"], "z")
+    fn = inlay.onnx.compile(network, fixed={"y": np.ones(3, np.float32)})
+    np.testing.assert_array_equal(fn(np.zeros(5, np.float32)), np.full(5, 3, np.float32))

@@ -103,6 +103,33 @@ def test_an_attribute_of_another_kind():
     assert inlay.onnx.compile(network)(np.ones((2, 3), "f4")).shape == (2, 3)
 
 
+def test_a_constant_of_another_kind():
+    for name, value, kind, words in [("value_float", 3, "INT", "a float, and is an integer"), ("value_int", 3.5, "FLOAT", "an integer, and is a float")]:
+        made = node("Constant", "", "c")
+        made.ClearField("input")
+        made.attribute.append(onnx.AttributeProto(name=name, type=kind, **{"i" if kind == "INT" else "f": value}))
+        assert f"Constant: `{name}` is to be {words}" in refusal(model([made, node("Identity", "c")], ["x: f32"]))
+
+
+CONTRADICTIONS = [
+    (node("Conv", "x,w", kernel_shape=[2, 2]), "axis 0 of kernel_shape is 2, and the weights have 3 places"),
+    (node("Conv", "x,w", kernel_shape=[3]), "a kernel_shape of 1 axes for 2"),
+    (node("ConvTranspose", "x,w", kernel_shape=[3, 1]), "axis 1 of kernel_shape is 1, and the weights have 3 places"),
+    (node("OneHot", "i,depth,three"), "axis 0 of the values is to have 2 elements, and has 3"),
+    (node("ScatterND", "x,i,row"), "axis 0 of the updates is to have 2 elements, and has 1"),
+    (node("ScatterND", "x,i,three"), "the updates is to have 4 axes, and has 1"),
+]
+
+
+@pytest.mark.parametrize(("made", "words"), CONTRADICTIONS, ids=lambda value: getattr(value, "op_type", None))
+def test_inputs_that_contradict_each_other(made, words):
+    constants = {
+        "w": np.zeros((1, 1, 3, 3), "f4"), "i": np.array([[0], [1]]), "depth": np.array(3), "three": np.zeros(3, "f4"),
+        "row": np.zeros((1, 1, 5, 5), "f4"),
+    }  # fmt: skip
+    assert words in refusal(model([made], ["x: f32[4, 1, 5, 5]"], constants=constants, opset=18))
+
+
 def test_two_values_of_one_name():
     twice = [node("Relu", "x"), node("Neg", "y")]
     for nodes in (twice, [node("Split", "x", "y,y", num_outputs=2)], [node("Relu", "x", "x"), node("Relu", "x")]):

@@ -349,6 +349,9 @@ def test_products_of_bytes(left, right, fixed):
         (draw(left, 2, 5, 70), draw(right, 2, 70, 6), draw(left), draw(right)),
         (draw(left, 70), draw(right, 70, 6), draw(left), draw(right)),
         (draw(left, 70), draw(right, 2, 70, 6), draw(left), None),
+        (draw(left, 70), draw(right, 70, 6), draw(left), draw(right, 1, 6)),
+        (draw(left, 70), draw(right, 2, 70, 6), draw(left), draw(right, 2, 1, 6)),
+        (draw(left, 3, 70), draw(right, 2, 70, 6), draw(left), draw(right, 2, 1, 6)),
         (draw(left, 1, 1), draw(right, 1, 1), draw(left), draw(right)),
         (draw(left, 0, 4), draw(right, 4, 3), draw(left), draw(right)),
     ]
@@ -396,6 +399,63 @@ def test_products_of_floats_that_were_bytes(form, scales):
     explained = inlay.explain(fn).text
     assert f" = {'matmul' if scales == 'rows' else 'row_dots'} " in explained
     assert " 1 library call," in explained
+
+
+def test_no_numbers_are_quantised():
+    """As onnxruntime has it. It costs no kernel: sizes of a call say it."""
+    outputs = [("y", ["n", "m"], TensorProto.UINT8), ("s", []), ("z", [], TensorProto.UINT8)]
+    model = network([node("DynamicQuantizeLinear", ["x"], ["y", "s", "z"])], [("x", ["n", "m"])], outputs, {})
+    fn = inlay.onnx.compile(model)
+    for dims in [(0, 3), (3, 0), (2, 3)]:
+        x = numbers(np.random.default_rng(14), *dims)
+        for got, want in zip(fn(x), session(model.SerializeToString()).run(None, {"x": x}), strict=True):
+            np.testing.assert_array_equal(got, want)
+    assert len(inlay.explain(fn).kernels) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint16, np.int8])
+@pytest.mark.parametrize("scale", [1, 0.1, 0.0007])
+def test_floats_of_half_precision_are_rounded_once(dtype, scale):
+    """An integer that f16 has not, or that is beyond its numbers, has a product that it has."""
+    kind = {np.int32: TensorProto.INT32, np.uint16: TensorProto.UINT16, np.int8: TensorProto.INT8}[dtype]
+    info = np.iinfo(dtype)
+    x = np.array([info.min, info.max, 5, 100] if dtype is np.int8 else [70000 & info.max, 2049, 4097, 40963, 5], dtype)
+    weights = {"s": np.float16(scale)}
+    half = network([node("DequantizeLinear", ["x", "s"], ["y"])], [("x", ["n"], kind)], [("y", ["n"], TensorProto.FLOAT16)], weights, [("", 21)])
+    with np.errstate(over="ignore"):
+        wanted = (x.astype(np.float64) * np.float64(np.float16(scale))).astype(np.float16)
+    np.testing.assert_array_equal(inlay.onnx.compile(half)(x), wanted)
+    if dtype is np.int32:
+        back = [node("QuantizeLinear", ["x", "s", "z"], ["y"])]
+        net = network(back, [("x", ["n"], kind)], [("y", ["n"], TensorProto.UINT16)], weights | {"z": np.uint16(7)}, [("", 21)])
+        quotients = np.rint(x.astype(np.float32) / np.float32(np.float16(scale))) + 7
+        np.testing.assert_array_equal(inlay.onnx.compile(net)(x), np.clip(quotients, 0, 65535).astype(np.uint16))
+
+
+@pytest.mark.parametrize(("depth", "is_held"), [(33000, True), (33100, False)])
+def test_floats_whose_sums_no_i32_holds(depth, is_held):
+    """Are those of floats: only what is integers by its op is modulo 2^32."""
+    weights = {"w": np.full((depth, 1), 255, np.uint8), "s": np.float32(0.01)}
+    nodes = [node("DequantizeLinear", ["x", "s"], ["a"]), node("DequantizeLinear", ["w", "s"], ["b"]), node("MatMul", ["a", "b"], ["y"])]
+    fn = inlay.onnx.compile(network(nodes, [("x", [1, depth], TensorProto.UINT8)], [("y", [1, 1])], weights))
+    np.testing.assert_allclose(fn(np.full((1, depth), 255, np.uint8)), depth * 2.55**2, rtol=1e-4)
+    assert (" = row_dots " in inlay.explain(fn).text) == is_held
+
+
+@pytest.mark.parametrize("block", [2, 6])
+@pytest.mark.parametrize("turned", [True, False])
+def test_products_of_blocks_with_scales_are_of_floats(turned, block):
+    rng = np.random.default_rng(13)
+    w, scale = some_bytes(rng, np.int8, 6, 6), (0.01 + rng.random((6, 6 // block))).astype(np.float32)
+    weights = {"w": w, "ws": scale, "xs": np.float32(0.5)} if turned else {"w": w.T.copy(), "ws": scale.T.copy(), "xs": np.float32(0.5)}
+    nodes = [
+        node("DequantizeLinear", ["x", "xs"], ["a"]), node("DequantizeLinear", ["w", "ws"], ["b"], axis=int(turned), block_size=block),
+        node("Gemm", ["a", "b"], ["y"], transB=int(turned)),
+    ]  # fmt: skip
+    fn = inlay.onnx.compile(network(nodes, [("x", ["n", 6], TensorProto.UINT8)], [("y", ["n", 6])], weights, (("", 21),)))
+    x = some_bytes(rng, np.uint8, 3, 6)
+    want = 0.5 * x.astype(float) @ (w * np.repeat(scale, block, 1)).T
+    np.testing.assert_allclose(fn(x), want, rtol=1e-5, atol=1e-2)  # terms of 1e4, which cancel
 
 
 def quantised_lstm(rng, batch, directions, channels, dtype, hidden=16, depth=9, **weights):

@@ -55,6 +55,44 @@ def test_no_elements(op, dtype, expected):
     assert found.shape == (3, 1) and found.dtype == dtype and (found == expected).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8])
+@pytest.mark.parametrize("op, combine", [("Max", np.max), ("Min", np.min)])
+def test_extremes_of_no_elements_in_a_call(op, combine, dtype):
+    """The element that makes sure that there is one is in no loop."""
+    name = {np.float32: "f32", np.float16: "f16", np.int64: "i64", np.uint8: "u8"}[dtype]
+    info = np.finfo(dtype) if dtype in (np.float32, np.float16) else np.iinfo(dtype)
+    low, high = (-np.inf, np.inf) if info.dtype.kind == "f" else (info.min, info.max)
+    neutral = dtype(low if op == "Max" else high)
+    for axes in [[0], [1], [0, 2], [0, 1, 2]]:
+        fn = inlay.onnx.compile(network("Reduce" + op, [f"x: {name}[n, 2, m]"], opset=20, constants={"axes": np.array(axes)}))
+        explained = inlay.explain(fn)
+        assert (len(explained.kernels), len(explained.copies)) == (1, 0)
+        for n, m in [(0, 3), (3, 0), (0, 0), (3, 4)]:
+            x = RNG.integers(1, 9, (n, 2, m)).astype(dtype)
+            got = fn(x)
+            assert got.dtype == dtype
+            np.testing.assert_array_equal(got, combine(x, axis=tuple(axes), keepdims=True, initial=neutral))
+
+
+@pytest.mark.parametrize("op", ["Softmax", "LogSoftmax", "Hardmax"])
+def test_classes_of_which_a_call_has_none(op):
+    for dims in ("n, m", "n, m, k"):
+        fn = inlay.onnx.compile(network(op, [f"x: f32[{dims}]"], opset=13, axis=1))
+        explained = inlay.explain(fn)
+        assert (len(explained.kernels), len(explained.copies)) == (1, 0)
+        for shape in [(2, 0, 3), (0, 3, 2), (0, 0, 0)]:
+            x = np.zeros(shape[: dims.count(",") + 1], np.float32)
+            assert fn(x).shape == x.shape
+
+
+def test_log_sum_exp_of_no_elements_in_a_call():
+    for axes in ([0], [0, 1]):
+        fn = inlay.onnx.compile(network("ReduceLogSumExp", ["x: f32[n, m]"], constants={"axes": np.array(axes)}))
+        for n, m in [(0, 3), (0, 0)]:
+            x = np.zeros((n, m), np.float32)
+            np.testing.assert_array_equal(fn(x), np.full((1, 1 if 1 in axes else m), -np.inf, np.float32))
+
+
 def test_half_precision_is_summed_in_f32():
     x = np.full((2, 5000), 1, np.float16)
     model = network("ReduceMean", ["x: f16[n, m]"], constants={"axes": np.array([1])})
