@@ -11,7 +11,7 @@ from . import _inlay
 from .choices import a_kind
 from .errors import UnknownName
 from .files import write_whole
-from .text import by_name, compilation_of
+from .text import bound_arrays, by_name, compilation_of
 
 
 def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freestanding=False, blas=False):
@@ -46,7 +46,8 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
     if bound is not None:
         if not isinstance(fn, str):
             raise TypeError("bound= is for the text of a program: a function has its arrays")
-        arrays = by_name("bound", bound)
+        graph = _inlay.parse(text)
+        arrays = _named(graph, bound_arrays(graph, by_name("bound", bound)))
     arrays = {key: np.array(array, order="C") for key, array in arrays.items()}
     numbers = {key: operator.index(number) for key, number in by_name("sizes", sizes).items()}
     name = _name(name, default_name)

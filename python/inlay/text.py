@@ -115,7 +115,7 @@ def compile(
     except UnicodeEncodeError as error:
         raise ValueError(f"inlay.compile: the text is no UTF-8: character {error.start} is half of a pair") from None
     graph = _inlay.parse(text, os.fspath(file_name))
-    arrays = _bound_arrays(graph, by_name("bound", bound))
+    arrays = bound_arrays(graph, by_name("bound", bound))
     functions = _functions(graph, by_name("host_functions", host_functions))
     with progress.shown(f"inlay compiles {os.fspath(file_name)}"):
         program = choices.compile(graph, arrays, functions)
@@ -148,7 +148,7 @@ def _looks_like_a_path(text):
     return re.fullmatch(r"[^\s{}()%]+", text) is not None and ("/" in text or text.endswith(".inlay"))
 
 
-def _bound_arrays(graph, given):
+def bound_arrays(graph, given):
     """A copy of each, row-major and in this machine's byte order, in the order of the bound parameters."""
     arrays = []
     names = [name for name, *_, is_bound in graph.parameters if is_bound]
@@ -156,7 +156,7 @@ def _bound_arrays(graph, given):
     if missing:
         raise WrongArgumentCount(
             f"error[wrong-argument-count]: no array for the bound parameter %{missing[0]}"
-            f"\n  help: inlay.compile(text, bound={{{', '.join(f'{n!r}: array' for n in names)}}})"
+            f"\n  help: bound={{{', '.join(f'{n!r}: array' for n in names)}}}"
         )
     for name in given:
         if name not in names:

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
+#include <random>
 
 #include <unistd.h>
 
@@ -42,18 +43,18 @@ std::error_code write_whole_file(const fs::path& path, std::string_view bytes) {
   errno = 0;
   const std::optional<fs::path> old = to_replace(path);
   static std::atomic<int> number = 0;  // of the parts that threads of this process write
-  const std::string part = old ? str(old->string(), ".", ::getpid(), ".", ++number, ".part") : "";
-  std::ofstream out;
-  if (old) out.open(part, std::ios::binary);
-  const bool replaces = out.is_open();
-  if (!replaces) out.open(path, std::ios::binary);
+  // A name of its own length: that of the file may be the longest that there is. Two machines may share a folder.
+  const fs::path part =
+      old ? old->parent_path() / str(".inlay.", ::getpid(), ".", ++number, ".", std::random_device()(), ".part")
+          : fs::path();
+  std::ofstream out(old ? part : path, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
   std::error_code failure;
   if (!out) failure = std::error_code(errno ? errno : EIO, std::generic_category());
-  if (replaces && !failure) failure = replace(*old, part);
+  if (old && !failure) failure = replace(*old, part);
   std::error_code stays;
-  if (replaces && failure) fs::remove(part, stays);
+  if (old && failure) fs::remove(part, stays);
   return failure;
 }
 

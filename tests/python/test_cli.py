@@ -355,7 +355,7 @@ def test_compiled_c_foretells_link_errors(program):
     )
     done = subprocess.run([TOOL, "compile", "layer.inlay", "-o", "layer.c"], capture_output=True, text=True, check=True)
     assert done.stdout == "" and done.stderr == (
-        "note: the C file does not link alone: it calls functions that inlay has no C source of\n"
+        "note: the C file does not link alone: it calls functions of inlay (`inlay export --c` writes those that have a C source)\n"
         "  inlay_l_matmul_f32: matmul (h)\n"
         "  inlay_s_j0: j0\n"
     )

@@ -5,6 +5,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.replace import vectorize_graph
 from pytensor.raise_op import Assert
 from pytensor.scan.op import Scan
@@ -67,6 +68,15 @@ def test_a_branch_that_is_not_taken_does_not_fail(check):
     with pytest.raises(IndexError):
         ours(1, X, 100)
     assert ours(1, X, 3)[0] == 6.0
+
+
+@pytest.mark.parametrize("condition", [0, 1])
+def test_a_branch_in_a_graph_within_runs_if_it_is_taken(condition):
+    c, x = pt.lscalar("c"), pt.dvector("x")
+    op = OpFromGraph([c, x], [ifelse(c, x[5], x.sum())])
+    fn = pytensor.function([c, x], [op(c, x), op(1 - c, pt.constant(np.arange(9.0)))], mode="INLAY")
+    value = np.arange(9.0) * 2 if condition else np.ones(3)
+    np.testing.assert_array_equal(fn(condition, value), [10, 36] if condition else [3, 5])
 
 
 @pytest.mark.parametrize("condition", [0, 1])

@@ -521,3 +521,22 @@ def test_names_that_the_file_has_already(tmp_path):
     library = Library(tmp_path / "fixed", "k0")
     assert library([x, y], [r := np.empty(4)]) == 0
     np.testing.assert_allclose(r, wanted, rtol=1e-13)
+
+
+def test_arrays_that_are_bound(tmp_path):
+    """As inlay.compile takes them: in any byte order, and what is none is refused by its name."""
+    text = "graph @scaled(%x: f64[3], %w: f64[3] bound) {\n  %y = mul %x, %w\n  return %y\n}"
+    header, code = inlay.export(text, tmp_path, bound={"w": np.array([1.5, 2, 3], ">f8")})
+    assert "1.5" in code.read_text()
+    same = inlay.export(text, tmp_path / "same", bound={"w": [1.5, 2, 3]})[1]
+    assert code.read_text() == same.read_text()
+    for wrong, message in [
+        (np.ma.masked_array([1.0, 2, 3], [0, 1, 0]), "w: a masked array cannot be bound"),
+        ([[1.0], [2.0, 3.0]], "w: "),
+        (["a", "b", "c"], "w"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=message):
+            inlay.export(text, tmp_path / "no", bound={"w": wrong})
+    with pytest.raises(inlay.errors.WrongArgumentCount, match="no array for the bound parameter %w"):
+        inlay.export(text, tmp_path / "no", bound={})
+    assert not (tmp_path / "no").exists()

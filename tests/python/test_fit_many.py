@@ -13,6 +13,7 @@ import pytest
 import xarray
 from inlay import _inlay
 from inlay.fits import nutpie_core, run, summaries
+from inlay.fits.datasets import DataSets
 from inlay.fits.run import text_of as progress_text
 from python_ops import Square
 
@@ -143,6 +144,15 @@ def test_what_is_wrong_with_one_data_set_is_its_row():
     assert np.isnan(fits["mu_mean"].values[1:-1]).all()
 
 
+def test_masked_values_are_not_read():
+    masked = np.ma.masked_array([1.0, 1e3], [False, True])
+    hides = "is a masked array that hides values, which would be read: leave them out of the data"
+    fits = fit(mean_model(), [{"y": masked}, {"y": masked[:1]}], draws=20)
+    assert fits["reason"].values.tolist() == [f"BadData: y {hides}", ""]
+    true = np.ma.masked_array(1.0, True)
+    assert fit(mean_model(), [{"y": [1.0], "mu": true}], reduce="ranks", draws=20)["reason"].values.tolist() == [f"mu {hides}"]
+
+
 def test_data_that_do_not_fit_each_other():
     with pm.Model(coords={"at": range(2)}) as model:
         x, y = (pm.Data(name, np.zeros(2), dims="at") for name in "xy")
@@ -196,6 +206,24 @@ def test_reductions():
     by_name = fit(mean_model(), series(), reduce={"top": largest})
     np.testing.assert_array_equal(by_name["top"].values, fits["largest"].values)
     assert "mu_mean" not in by_name
+
+
+def test_what_a_reduction_takes():
+    def keywords(draws, **more):
+        return len(more)
+
+    def by_name(draws, *, data):
+        return len(data["y"])
+
+    def optional(draws, data=None):
+        return len(data["y"])
+
+    def options(draws, *, power=3):
+        return power
+
+    fits = fit(mean_model(), series((4,)), reduce=[keywords, by_name, optional, options], draws=20)
+    assert fits["reason"].values.tolist() == [""]
+    assert [int(fits[name].values[0]) for name in ("keywords", "by_name", "optional", "options")] == [0, 4, 4, 3]
 
 
 def test_a_reduction_that_fails_is_its_row():
@@ -309,6 +337,30 @@ def test_where_data_sets_come_from():
     for given, by in ((frame, None), (grid, None), (data, "name"), ("text", None)):
         with pytest.raises(TypeError, match="datasets is a|by= goes with"):
             fit(mean_model(), given, by=by)
+
+
+def test_axes_of_an_xarray_are_those_of_the_model():
+    """By their names: a Dataset may have them in another order."""
+    x = np.arange(18.0).reshape(2, 3, 3)
+    given = xarray.Dataset({"x": (("place", "row", "column"), x), "shared": (("column", "row"), x[0])})
+    with pm.Model(coords={"row": range(3), "column": range(3)}) as model:
+        for name in given:
+            pm.Data(name, np.zeros((3, 3)), dims=("row", "column"))
+        pm.Normal("mu")
+    for turned in (given, given.transpose("column", "place", "row")):
+        sets = list(DataSets(turned, "place", list(given), model.named_vars_to_dims).iterator)
+        for one, matrix in zip(sets, x, strict=True):
+            np.testing.assert_array_equal(one["x"], matrix)
+            np.testing.assert_array_equal(one["shared"], x[0].T)
+
+
+def test_a_first_data_set_of_none_is_a_row():
+    data, reason = series((4,))[0], "a data set is a dict by the names of pm.Data, not NoneType"
+    fits = fit(mean_model(), {"a": None, "b": data}, draws=20)
+    assert fits["dataset"].values.tolist() == ["a", "b"]
+    assert fits["reason"].values.tolist() == [reason, ""]
+    with pytest.raises(ValueError, match="initvals, of the first data set, .*: TypeError"):
+        fit(mean_model(), [None, data], initvals=lambda given: {"mu": given["y"].mean()})
 
 
 def test_no_data_sets():

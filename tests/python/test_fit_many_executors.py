@@ -7,15 +7,18 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
+from types import SimpleNamespace
 
 import inlay.pymc
 import numpy as np
 import pymc as pm
 import pytest
 from inlay.fits import tasks
-from inlay.fits.kept import NAME
+from inlay.fits.fit import Work
+from inlay.fits.kept import NAME, Kept
 
 pytest.importorskip("nutpie")
 
@@ -320,6 +323,53 @@ def test_two_runs_in_one_folder(tmp_path):
             fit(1, resume=tmp_path)
 
     assert fit(1, datasets(), resume=tmp_path)["reason"].values.tolist() == [""]
+
+
+OF_FORK = "ignore:This process .* is multi-threaded"
+
+
+@pytest.mark.fork
+@pytest.mark.filterwarnings(OF_FORK)
+def test_workers_by_fork_do_not_have_the_folder(tmp_path):
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as executor:
+        first = fit(executor, series(2), resume=tmp_path)
+        check_same(fit(executor, series(2), resume=tmp_path), first)
+
+
+@pytest.mark.fork
+@pytest.mark.filterwarnings(OF_FORK)
+def test_what_a_child_by_fork_has_open_locks_nothing(tmp_path):
+    work = Work(SimpleNamespace(content=str), 1, None)
+    kept, (end, alive) = Kept(tmp_path, work), os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(alive)
+        os.read(end, 1)  # until the parent has closed the other end
+        os._exit(0)
+    with pytest.raises(BlockingIOError):
+        Kept(tmp_path, work)
+    time.sleep(0.2)  # the child begins
+    kept._file.close()  # as the end of a killed process does it: nothing is unlocked
+    with Kept(tmp_path, work):
+        pass
+    os.close(alive)
+    os.waitpid(child, 0)
+    os.close(end)
+
+
+def test_ragged_data_and_masked_ones_are_rows(tmp_path, monkeypatch):
+    """They are no bytes that tell them from others."""
+    fitted = count_fits(monkeypatch)
+    y = np.ones(3)
+    data = [{"y": y}, {"y": [1.0, [2.0, 3.0]]}, {"y": y}, {"y": np.array([1.0, None])}]
+    fits = fit(1, data, resume=tmp_path)
+    assert fits["failed"].values.tolist() == [False, True, False, True]
+    fitted.clear()
+    data[0] = {"y": np.ma.masked_array(y, [0, 0, 1])}
+    again = fit(1, data, resume=tmp_path)
+    assert again["reason"].values[1:].tolist() == fits["reason"].values[1:].tolist()
+    assert again["reason"].values[0].startswith("BadData: y is a masked array that hides values")
+    assert fitted == [0, 1, 3]
 
 
 def test_a_full_disk_loses_no_finished_fit(alone, tmp_path, monkeypatch):

@@ -9,11 +9,15 @@ from concurrent.futures import ProcessPoolExecutor
 import inlay.pymc
 import numpy as np
 import pymc as pm
+import pytensor
+import pytensor.tensor as pt
 import pytest
 from inlay.fits import nutpie_core, optimum
 from inlay.fits.fit import seed_of
 from inlay.pymc import by_pymc
+from inlay.pymc.op_text import text_of_op
 from inlay.pytensor import default_mode
+from python_ops import Times
 from scipy.stats import kstest
 
 
@@ -221,6 +225,33 @@ def test_kept_fits_are_those_of_the_method(tmp_path, monkeypatch):
         pm.Normal("likelihood", pm.Normal("mu", 0, 11), 1, observed=y)
     assert fit(other, data, method="smc", resume=tmp_path, **SMALL["smc"])["failed"].all()  # it has to be done
     assert not fit(normal_model(), data, method="smc", resume=tmp_path, **SMALL["smc"])["failed"].any()
+
+
+@pytest.mark.parametrize("method", ["nuts", "smc"])
+@pytest.mark.filterwarnings("ignore:what is recorded of a draw runs Python")
+def test_kept_fits_are_those_of_the_ops_in_python(method, tmp_path):
+    def times(k):
+        with pm.Model() as model:
+            y, mu = pm.Data("y", np.zeros(5)), pm.Normal("mu", 0, 10)
+            pm.Deterministic("t", Times(k)(mu))
+            pm.Normal("seen", mu, 1, observed=y)
+        return model
+
+    few = {"draws": 50, "tune": 50, "chains": 1, "seed": 1, "progress": False, "executor": 1, "method": method}
+    fits = [inlay.pymc.fit_many(times(k), [{"y": np.full(50, 8.0)}], resume=tmp_path, **few) for k in (1.0, 4.0)]
+    ratios = [float(f["t_mean"].values[0] / f["mu_mean"].values[0]) for f in fits]
+    np.testing.assert_allclose(ratios, [1.0, 4.0], rtol=1e-12)
+
+
+def test_ops_that_hold_graphs_are_told_from_others():
+    def of(k):
+        x = pt.dvector("x")
+        held = [x * k, pytensor.function([x], x * k), lambda y: k * y, np.array([k]), {"k": k}]
+        return [text_of_op(Times(y)) for y in held]
+
+    once, again, other = of(2.0), of(2.0), of(3.0)
+    assert once == again
+    assert not set(once) & set(other)
 
 
 def test_observed_constants_and_dims():

@@ -118,6 +118,9 @@ def test_what_is_asked_for_wrongly():
         inlay.pymc.fit_shards(line(), [rows((3,))[0], {"x": np.zeros((2, 2))}])
     with pytest.raises(ValueError, match="shards: the model has no data z; it has x, y"):
         inlay.pymc.fit_shards(line(), [{"z": [1.0]}])
+    masked = {"x": np.zeros((2, 2)), "y": np.ma.masked_array([1.0, 2.0], [False, True])}
+    with pytest.raises(ValueError, match="y is a masked array that hides values"):
+        inlay.pymc.fit_shards(line(), [rows((3,))[0], masked])
     with ThreadPoolExecutor(1) as executor, pytest.raises(TypeError, match="the workers of others hold nothing between calls"):
         inlay.pymc.fit_shards(line(), rows(), executor=executor)
     with pm.Model() as model:

@@ -308,3 +308,29 @@ def test_nutpie_samples_an_ode_of_scipys():
         compiled = inlay.pymc.compile_nutpie(ode_model())
     trace = nutpie.sample(compiled, draws=20, tune=20, chains=1, seed=1, progress_bar=False)
     assert trace.posterior["a"].shape == (1, 20)
+
+
+class FirstTwo(Op):
+    """Its type says three numbers. It calls a function, once, as another thread would."""
+
+    __props__ = ()
+    calls = None
+
+    def make_node(self, x):
+        return Apply(self, [x], [pt.tensor(dtype="float64", shape=(3,))])
+
+    def perform(self, node, inputs, output_storage):
+        if self.calls is not None:
+            f, self.calls = self.calls, None
+            f(np.full(4, 9.0))
+        output_storage[0][0] = inputs[0][:2].copy()
+
+
+def test_a_call_that_is_made_again_has_what_it_was_given():
+    x, op = pt.dvector("x"), FirstTwo()
+    f = pytensor.function([x], op(x) * 1, mode="INLAY")
+    op.calls = f
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(f(np.array([1.0, 2, 3])), [1, 2])
+    np.testing.assert_array_equal(f(np.array([4.0, 5, 6])), [4, 5])

@@ -9,6 +9,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.compile.builders import OpFromGraph
 from pytensor.scan.utils import until
 from pytensor.tensor.random import basic as rv
 from versions import OLD_PYTENSOR
@@ -468,6 +469,26 @@ def test_a_scan_leaves_a_generator_that_is_not_its_own():
     np.testing.assert_array_equal(fn(), fn())
     assert state(shared) == before
     assert inlay.pytensor.explain(fn).host_calls == ["copy of a generator"]
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its Scans carry no generators")
+def test_a_graph_within_a_scan_leaves_the_generator_that_it_is_given():
+    """Its first input is the same object as the Scan's own, a generator that is drawn from in place."""
+    r, mu = pt.random.type.RandomGeneratorType()("r"), pt.dscalar("mu")
+    noise = OpFromGraph([r, mu], [sample(rv.normal, mu, 1.0, rng=r)[1] * 1.0])
+
+    def step(g, h):
+        after, x = sample(rv.normal, 0.0, 1.0, rng=g)
+        return [after, noise(h, x)]
+
+    own, fixed = shared_generator(3), shared_generator(8)
+    before = state(fixed)
+    _, out = pytensor.scan(step, outputs_info=[own, None], non_sequences=[fixed], n_steps=3, return_updates=False)
+    fn = pytensor.function([], out, mode="INLAY")
+    want = np.random.default_rng(3).normal(size=3) + np.random.default_rng(8).normal()
+    for _ in range(2):
+        np.testing.assert_allclose(fn(), want, rtol=1e-14)
+    assert state(fixed) == before
 
 
 def test_a_scan_whose_parameters_numpy_refuses():

@@ -277,3 +277,23 @@ def test_the_posterior_of_a_simulator_and_without_a_function(trace):
     with pytest.raises(TypeError, match="augment_observed returned a list, not a dict"):
         bad = inlay.pymc.SBC(model, method="posterior", trace=given, simulator=simulator, augment_observed=lambda *_: [], **few)
         bad.run_simulations()
+
+
+def test_arguments_that_end_nowhere(tmp_path):
+    with pytest.raises(ValueError, match="num_simulations is 0, and has to be at least 1"):
+        inlay.pymc.SBC(schools(), num_simulations=0)
+    with pytest.raises(ValueError, match="resume wants a seed"):
+        inlay.pymc.SBC(schools(), resume=tmp_path)
+    with pytest.raises(ValueError, match="resume wants a seed"):
+        inlay.pymc.fit_many(schools(), [{}], resume=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_data_that_pymc_casts(dtype):
+    with pm.Model() as model:
+        x, y = pm.Data("x", np.linspace(-1, 1, 20)), pm.Data("given", (np.arange(20) % 2).astype(dtype))
+        pm.Bernoulli("y", logit_p=pm.Normal("slope") * x, observed=y)
+    sbc = inlay.pymc.SBC(model, **FEW | {"num_simulations": 3, "sample_kwargs": {"draws": 20, "tune": 20, "chains": 1}})
+    sbc.run_simulations()
+    assert sbc.fits["reason"].values.tolist() == ["", "", ""]

@@ -7,9 +7,11 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from conftest import host_calls
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.scan.utils import until
+from random_graphs import ifelse
 from versions import OLD_PYTENSOR
 
 # PyTensor 2 has no rewrite that shortens a Scan and leaves the loop as it is for us: it keeps one row of no steps, reads
@@ -336,3 +338,40 @@ def test_a_scan_that_ends_by_a_condition_within_another():
     value = np.array([0.3, 0.05])
     wanted = pytensor.function([x], out, mode="FAST_COMPILE")(value)
     np.testing.assert_allclose(compiled([x], out)(value), wanted, rtol=1e-12)
+
+
+# Graphs within graphs, of whose inputs PyTensor has one object for each number and type
+
+
+def test_an_element_of_a_sequence_is_no_size_of_a_scan_before():
+    """The second Scan's element of `counts` is the input that is a size in the first."""
+    x, y, counts = pt.dvector("x"), pt.dvector("y"), pt.lvector("counts")
+    total = scan(
+        lambda v, n: pt.exp(pt.alloc(v, n)).cumsum().sum() + n, sequences=[x], non_sequences=[x.shape[0]]
+    ).sum()
+    out = scan(lambda v, count: pt.exp(pt.alloc(v, count)).cumsum()[-1], sequences=[y * total, counts])
+    fn = compiled([x, y, counts], out)
+    np.testing.assert_array_equal(fn(np.ones(3), np.zeros(2), np.array([5, 7])), [5, 7])
+
+
+def test_a_size_of_a_step_is_not_that_of_a_graph_within_it():
+    a, k = pt.dscalar("a"), pt.lscalar("k")
+    total = OpFromGraph([a, k], [pt.alloc(a, k).sum()])
+    two = pt.constant(2, dtype="int64")
+    x, y = pt.dvector("x"), pt.dvector("y")
+    out = scan(
+        lambda v, n: pt.exp(pt.alloc(total(v, two), n)).cumsum()[-1], sequences=[x], non_sequences=[y.shape[0]]
+    )
+    np.testing.assert_array_equal(compiled([x, y], out)(np.zeros(3), np.ones(5)), [5, 5, 5])
+
+
+def test_a_branch_knows_the_sizes_of_its_step():
+    x, y = pt.dvector("x"), pt.dvector("y")
+    out = scan(
+        lambda v, n: ifelse(v > 0, pt.exp(pt.alloc(v, n)).cumsum(), pt.alloc(v, n)),
+        sequences=[x],
+        non_sequences=[y.shape[0]],
+    )
+    fn = compiled([x, y], out)
+    assert host_calls(fn) == {}
+    np.testing.assert_allclose(fn(np.array([1.0, -1.0]), np.ones(2)), [[np.e, 2 * np.e], [-1, -1]], rtol=1e-14)

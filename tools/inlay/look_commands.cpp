@@ -132,7 +132,8 @@ namespace {
 void foretell_link_errors(const c_backend::Source& source) {
   if (source.needed.empty()) return;
   std::cout.flush();
-  std::cerr << "note: the C file does not link alone: it calls functions that inlay has no C source of\n";
+  std::cerr << "note: the C file does not link alone: it calls functions of inlay (`inlay export --c` writes those "
+               "that have a C source)\n";
   for (const auto& [name, what] : source.needed) std::cerr << "  " << name << ": " << what << "\n";
 }
 

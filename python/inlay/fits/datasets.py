@@ -3,18 +3,21 @@
 import itertools
 from collections.abc import Mapping, Sized
 
+NO_DATA_SET = object()  # in place of the first one where there is none: a None is a wrong one, and a row
+
 
 class DataSets:
     """`iterator` yields dicts; `total` is their number where it is known; `labels` grows as they are drawn, and is None
     where they have none but their numbers."""
 
-    def __init__(self, given, by, names):
+    def __init__(self, given, by, names, dims=None):
         self._names = names  # of what a data set may give
+        self._dims = dims or {}  # how the model calls their axes, by name, where it does
         self.total = len(given) if isinstance(given, Sized) else None
         self.labels = None
         iterator = self._iterator(given, by)
-        self.first = next(iterator, None)  # None: there is no data set
-        self.iterator = iterator if self.first is None else itertools.chain([self.first], iterator)
+        self.first = next(iterator, NO_DATA_SET)
+        self.iterator = iterator if self.first is NO_DATA_SET else itertools.chain([self.first], iterator)
 
     def names_in_first(self):
         """What the first data set gives, of the names."""
@@ -58,10 +61,11 @@ class DataSets:
         self.total = given.sizes[by]
         names = [name for name in self._names if name in given.variables]
         labels = given[by].values if by in given.coords else range(self.total)
-        parts = ({name: _part(given[name], by, i) for name in names} for i in range(self.total))
+        parts = ({name: _part(given[name], by, i, self._dims.get(name)) for name in names} for i in range(self.total))
         return self._labelled(zip(labels, parts, strict=True))
 
 
-def _part(array, dim, i):
-    """What all data sets have in common has no such dim."""
-    return (array.isel({dim: i}) if dim in array.dims else array).values
+def _part(array, dim, i, dims):
+    """What all data sets have in common has no such dim. Axes that the model calls so too are in its order."""
+    part = array.isel({dim: i}) if dim in array.dims else array
+    return (part.transpose(*dims) if dims is not None and set(part.dims) == set(dims) else part).values

@@ -8,6 +8,8 @@ from ..files import pickled, unpickled
 from .identity import identity_of
 from .sent import Sent
 
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 @dataclass(frozen=True)
 class Function(Sent):
@@ -25,7 +27,11 @@ class Function(Sent):
 
     @cached_property
     def loaded(self):
-        """The function as one of draws and data set."""
+        """The function as one of draws and data set: its second parameter, or one by keyword that is named `data`."""
         function = self.itself
-        takes_data = len([p for p in inspect.signature(function).parameters.values() if p.default is p.empty]) > 1
-        return (lambda draws, data: function(draws, data)) if takes_data else (lambda draws, data: function(draws))
+        kinds = {p.name: p.kind for p in inspect.signature(function).parameters.values()}
+        if sum(kind in _BY_POSITION for kind in kinds.values()) > 1:
+            return lambda draws, data: function(draws, data)
+        if kinds.get("data") is inspect.Parameter.KEYWORD_ONLY:
+            return lambda draws, data: function(draws, data=data)
+        return lambda draws, data: function(draws)

@@ -22,6 +22,9 @@ _SECTION = "fits"  # of the file of a function: what Python must know
 _WORD = 8  # bytes of a field of the record
 
 
+MASKED = "is a masked array that hides values, which would be read: leave them out of the data"
+
+
 class BadData(ValueError):
     """A data set that the model cannot take."""
 
@@ -71,6 +74,8 @@ class Data:
             array = np.asarray(given)
         except ValueError as error:  # a ragged list
             raise BadData(f"{self.name}: {error}") from None
+        if np.ma.is_masked(given):
+            raise BadData(f"{self.name} {MASKED}")
         if array.dtype.kind not in "biuf":
             raise BadData(f"{self.name} holds {array.dtype}, not numbers")
         if array.ndim != self.value.ndim:

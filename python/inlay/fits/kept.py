@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import struct
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ class Kept:
         Path(folder).mkdir(parents=True, exist_ok=True)
         self._path = Path(folder) / NAME
         self._file = open(self._path, "a+b")  # noqa: SIM115
+        _open.add(self)
         try:
             self._lock()
             self._places, self._end = _places(self._file, self._path)
@@ -44,15 +46,28 @@ class Kept:
             if not self._end:
                 self._write(_MAGIC)
         except BaseException:
-            self._file.close()
+            self._close()
             raise
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
-        with contextlib.suppress(OSError):  # each record was written
+        self._close()
+
+    def _close(self):
+        _open.discard(self)
+        with contextlib.suppress(OSError, ValueError):  # each record was written; and it may be closed
+            if fcntl is not None:
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # a child that was forked meanwhile may have the file open too
             self._file.close()
+
+    def leave_to_parent(self):
+        """In a child by fork, which has the open file too, and with it the lock: what its file object still does goes nowhere."""
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        with contextlib.suppress(OSError, ValueError):  # it is closed
+            os.dup2(nowhere, self._file.fileno(), inheritable=False)
+        os.close(nowhere)
 
     def _lock(self):
         if fcntl is None:
@@ -63,8 +78,12 @@ class Kept:
             raise BlockingIOError(f"resume: another run keeps its fits in {self._path.parent}") from None
 
     def key(self, number, given):
+        """None for a data set that no bytes tell from others: its fit is not kept."""
         key = hashlib.sha256(f"{self._work} {number}".encode())
-        for name, array in _contents(given):
+        contents = _contents(given)
+        if contents is None:
+            return None
+        for name, array in contents:
             key.update(f"{name} {array.dtype.str} {array.shape} ".encode())
             key.update(array.tobytes())
         return key.hexdigest()
@@ -103,6 +122,18 @@ class Kept:
         self._file = os.fdopen(raw, "a+b")
 
 
+_open = weakref.WeakSet()
+
+
+def _leave_all_to_parent():
+    for kept in list(_open):
+        kept.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_all_to_parent)
+
+
 def _work_key(work):
     settings = {
         "functions": work.functions.content(),
@@ -119,9 +150,14 @@ def _work_key(work):
 
 
 def _contents(given):
+    """Arrays by name; None where one is no array of plain values, as of a ragged list, or hides some of them."""
     if not hasattr(given, "items"):
         return [("", np.array(repr(given)))]
-    return [(str(name), np.asarray(value)) for name, value in sorted(given.items(), key=lambda item: str(item[0]))]
+    try:
+        contents = [(str(name), np.asanyarray(value)) for name, value in sorted(given.items(), key=lambda item: str(item[0]))]
+    except Exception:  # noqa: BLE001  (whatever an object's own code raises)
+        return None
+    return None if any(array.dtype.hasobject or np.ma.is_masked(array) for _, array in contents) else contents
 
 
 def _places(file, path):

@@ -1,5 +1,7 @@
 """Arrays by name as one run of bytes, and what says how to read it: of many fits the same, and then one object."""
 
+import math
+
 import numpy as np
 
 
@@ -10,11 +12,32 @@ def pack(values):
     return layout, b"".join(array.tobytes() for array in arrays.values())
 
 
-def unpack(layout, data, at=0):
-    """Views of `data`, from byte `at` on."""
-    values = {}
+def unpack(layout, data):
+    """Views of `data`."""
+    return {name: _view(data, *place) for name, place in _places(layout).items()}
+
+
+class Columns:
+    """The arrays of many runs, each (layout, bytes), by name: where they lie is found once for a layout, and views are made of
+    what is asked for."""
+
+    def __init__(self, runs):
+        places = {}
+        self._runs = [(places.get(layout) or places.setdefault(layout, _places(layout)), data) for layout, data in runs]
+
+    def arrays(self, name):
+        """One of each run; None where it has no such array."""
+        return [_view(data, *places[name]) if name in places else None for places, data in self._runs]
+
+
+def _places(layout):
+    """By name: the dtype, the shape, and at which byte an array begins."""
+    places, at = {}, 0
     for name, dtype, shape in layout:
-        count = int(np.prod(shape))
-        values[name] = np.frombuffer(data, dtype, count, at).reshape(shape)
-        at += values[name].nbytes
-    return values
+        places[name] = np.dtype(dtype), shape, at
+        at += np.dtype(dtype).itemsize * math.prod(shape)
+    return places
+
+
+def _view(data, dtype, shape, at):
+    return np.frombuffer(data, dtype, math.prod(shape), at).reshape(shape)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from .columns import COLUMNS
 from .stream import MOST_BYTES, MOST_ROWS, text
-from .table import attributes, dims_of, names_of_results, own_dim, refuse_names
+from .table import attributes, columns_of, dims_of, names_of_results, own_dim, refuse_names
 
 LABEL = "label"
 
@@ -65,10 +65,10 @@ class ParquetStore:
         return pyarrow.dataset.dataset(self._path, format="parquet")
 
     def _results_with(self, rows):
-        results = dict(self._results)
+        results, columns = dict(self._results), columns_of(rows)
         for name, dims in dims_of(self._work, rows).items():
             known = [results[name][0]] if name in results else []
-            dtypes = {array.dtype for row in rows if (array := row.values().get(name)) is not None}
+            dtypes = {array.dtype for array in columns.arrays(name) if array is not None}
             dims = tuple(dim if dim is not None else own_dim(name, i) for i, dim in enumerate(dims))
             results[name] = _arrow_has(np.result_type(*known, *dtypes)), dims
         return results
@@ -87,10 +87,11 @@ class ParquetStore:
         schema = self._schema(results)
         numbers = [row.number for row in rows]
         columns = {self._work.dim: numbers, **{column.name: column.array(rows) for column in COLUMNS}}
+        of_results = columns_of(rows)
         if self._labels is not None:
             columns[LABEL] = [text(self._labels[number]) for number in numbers]
         for name, (dtype, dims) in results.items():
-            columns[name] = _nested([row.values().get(name) for row in rows], dtype, len(dims))
+            columns[name] = _nested(of_results.arrays(name), dtype, len(dims))
         return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema)
 
     def _file(self, number):

@@ -123,8 +123,9 @@ class _Run:
         seconds = sum(row.seconds for row in outcome) / len(outcome)
         self._batch_size = max(1, min(_LARGEST_BATCH, int(_SECONDS_OF_TASK / max(seconds, 1e-6))))
         for row in outcome:
-            if self.kept is not None and not row.reason:
-                self.kept.put(self._keys[row.number], row)
+            key = self._keys.get(row.number)
+            if key is not None and not row.reason:
+                self.kept.put(key, row)
             self._note(row)
 
     def _note(self, row):

@@ -8,6 +8,7 @@ from ..choices import a_kind
 from . import summaries
 from .columns import COLUMNS
 from .names import PREDICTED
+from .packed import Columns
 
 _OWN_DIM = re.compile(r"(.*)_dim_\d+_*", re.DOTALL)  # as `named_dim` makes it
 
@@ -75,14 +76,20 @@ def table(work, rows, labels=None):
         refuse_another_rank(row, ranks)
     variables = {column.name: ((work.dim,), column.array(rows)) for column in COLUMNS}
     sizes, varying = {work.dim: len(rows)}, set()
+    results = columns_of(rows)
     for name, dims in dims_of(work, rows).items():
-        arrays = [row.values().get(name) for row in rows]
+        arrays = results.arrays(name)
         shape, is_padded = extent(arrays)
         dims = [named_dim(d, size, name, i, sizes) for i, (d, size) in enumerate(zip(dims, shape, strict=True))]
         varying.update(d for d, padded in zip(dims, is_padded, strict=True) if padded)
         variables[name] = ((work.dim, *dims), joined(arrays, shape, _dtype(arrays, any(is_padded))))
     coords = {work.dim: np.arange(len(rows)) if labels is None else as_labels(labels)}
     return xarray.Dataset(variables, coords | coords_of(work, sizes, varying), attributes(work))
+
+
+def columns_of(rows):
+    """Their results by name."""
+    return Columns(row.packed for row in rows)
 
 
 def refuse_another_rank(row, ranks):

@@ -18,6 +18,7 @@ from .stream import MOST_BYTES, text
 from .table import (
     as_labels,
     attributes,
+    columns_of,
     coords_of,
     dims_of,
     dims_of_results,
@@ -56,10 +57,11 @@ class ZarrStore:
 
     def write(self, rows):
         numbers = np.array([row.number for row in rows])
-        results = {name: [row.values().get(name) for row in rows] for name in self._know(rows)}
+        results = columns_of(rows)
+        names = self._know(rows, results)
         self._lengthen(int(numbers.max()) + 1)
-        for name, arrays in results.items():
-            self._put(name, numbers, arrays)
+        for name in names:
+            self._put(name, numbers, results.arrays(name))
         for column in _COLUMNS:
             self._array(column.name).oindex[numbers] = column.array(rows)
         self._commit()
@@ -74,11 +76,11 @@ class ZarrStore:
 
         return xarray.open_zarr(self._path, chunks=None)
 
-    def _know(self, rows):
+    def _know(self, rows, results):
         """Takes note of the dims and sizes of the rows' results, makes arrays of new ones, and returns their names."""
         known = dims_of(self._work, rows)
         for name, dims in known.items():
-            shape, is_padded = extent([row.values().get(name) for row in rows])
+            shape, is_padded = extent(results.arrays(name))
             if name not in self._arrays:
                 pairs, sizes = enumerate(zip(dims, shape, strict=True)), dict(self._sizes)
                 dims = [named_dim(dim, size, name, i, sizes) for i, (dim, size) in pairs]

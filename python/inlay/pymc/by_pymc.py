@@ -3,7 +3,6 @@ inference. The model travels as a pickle, and each process has a copy of it, who
 
 import contextlib
 import logging
-import re
 import threading
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,7 +70,7 @@ def _as_data(model, name):
 
 
 def _continue_hash(content, model):
-    """By the graphs of a model with their constants: what is drawn from the prior, the log density of each variable,
+    """By the graphs of a model with their ops and constants: what is drawn from the prior, the log density of each variable,
     the deterministics. A shared variable counts by its value, but for states of random generators, which a seed
     replaces."""
     import pymc
@@ -80,11 +79,16 @@ def _continue_hash(content, model):
     from pytensor.graph.basic import Constant
     from pytensor.graph.traversal import ancestors
 
+    from .op_text import text_of_op, without_addresses
+
     graphs = [*model.basic_RVs, *model.logp(sum=False), *model.unobserved_value_vars]
-    text = re.sub(r" at 0x[0-9A-Fa-f]+", "", pytensor.dprint(graphs, file="str", print_type=True))
+    text = without_addresses(pytensor.dprint(graphs, file="str", print_type=True))
     starts = [(v.name, repr(start)) for v, start in model.rvs_to_initial_values.items()]
     content.update(f"{pymc.__version__} {pytensor.__version__} {starts} {text}".encode())
-    for variable in ancestors(graphs):
+    variables = [*ancestors(graphs)]
+    for op in dict.fromkeys(v.owner.op for v in variables if v.owner is not None):
+        content.update(text_of_op(op).encode())
+    for variable in variables:
         is_shared = isinstance(variable, SharedVariable)
         if is_shared or isinstance(variable, Constant):
             value = variable.get_value(borrow=True) if is_shared else variable.data

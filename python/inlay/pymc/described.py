@@ -27,6 +27,11 @@ def shared_data(model):
     return [v for v in model.data_vars if isinstance(v, SharedVariable)]
 
 
+def data_behind(model, observed):
+    """The named shared variables that the values of an observed variable are computed from."""
+    return [v for v in ancestors([model.rvs_to_values[observed]]) if isinstance(v, SharedVariable) and v.name is not None]
+
+
 def data_names(model):
     """What a data set may give: data, and observed values that are constants."""
     return [v.name for v in shared_data(model)] + [*observations(model)]
@@ -53,6 +58,7 @@ def variables_of(model, var_names):
     known = {v.name: v for v in [*model.free_RVs, *model.deterministics]}
     if var_names is None:
         return [*known.values()]
+    var_names = [var_names] if isinstance(var_names, str) else var_names
     if not var_names:
         raise ValueError("var_names is empty: a draw would record nothing")
     for name in var_names:

@@ -15,7 +15,7 @@ from ..fits.run import run
 from ..fits.stream import Stream, refuse_path
 from ..fits.summaries import SUMMARIES
 from ..fits.table import refuse_columns
-from .methods import method_of, seed_for, starts_of
+from .methods import method_of, refuse_resume, seed_for, starts_of
 
 
 class FitsEnded(RuntimeError):
@@ -89,8 +89,8 @@ def fit_many(
     data of the fit. A function from the data set to a dict of data: at these data, which may be of another length. The
     log likelihood of each observation is `y_loglik`, where "loglik" is in `reduce` or its name in `keep`.
 
-    `resume`: a folder. Each finished fit is kept there, and taken from there by a later call with the same model,
-    settings and data set.
+    `resume`: a folder, which wants a seed. Each finished fit is kept there, and taken from there by a later call with
+    the same model, settings and data set.
 
     `to`: a path that ends in .parquet or .zarr, where there is nothing yet. Fits are written there as they come, and
     are not kept in memory. The store is returned, open: of .zarr the xarray.Dataset, which reads from it; of .parquet, a
@@ -117,7 +117,7 @@ def fit_many(
     how, functions_of = method_of(model, method, draws, tune, chains, nuts_sampler_kwargs, method_kwargs)
     from .described import data_names, observations
 
-    data = DataSets(datasets, by, data_names(model))
+    data = DataSets(datasets, by, data_names(model), model.named_vars_to_dims)
     exchanged = [name for name in data.names_in_first() if name in observations(model)]
     names, reductions = _reductions(reduce)
     keep = [keep] if isinstance(keep, str) else list(keep or ())
@@ -125,6 +125,7 @@ def fit_many(
     initial = {} if initvals is None else {"initial": initvals.names}
     functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive), **initial)
     _refuse_unknown(keep, functions)
+    refuse_resume(resume, seed)
     seed = seed_for(seed)
     predict_at = Function.of("predictive", predictive) if callable(predictive) else None
     work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at, dim, initvals)

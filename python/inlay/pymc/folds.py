@@ -6,7 +6,6 @@ when the first one is asked for.
 
 import numpy as np
 import pytensor
-from pytensor.graph.traversal import ancestors
 
 from ..choices import a_kind
 from ..fits.failures import SamplingFailed
@@ -15,7 +14,7 @@ from ..fits.methods import Nuts
 from ..fits.run import run
 from ..fits.sampler import sample
 from ..pytensor import MODE
-from .described import NotForFits, shared_data
+from .described import NotForFits, data_behind, shared_data
 from .draw_graphs import given_values, log_likelihoods
 from .fit_functions import fit_functions
 
@@ -42,7 +41,7 @@ class Folds:
             for v in shared_data(model)
             if self.dim is not None and self.dim in (axes := model.named_vars_to_dims.get(v.name) or ())
         }
-        sources = {v.name for v in ancestors([model.rvs_to_values[observed]])}
+        sources = {v.name for v in data_behind(model, observed)}
         if not sources & self._axes.keys():
             raise ValueError(
                 f"{observed.name} is not observed from a pm.Data with the dim {self.dim}: give dims= to the data, or dim= here"

@@ -8,6 +8,7 @@ from numbers import Integral
 
 from ..choices import a_kind
 from ..files import pickled
+from ..fits.datasets import NO_DATA_SET
 from ..fits.function import Function
 from ..fits.initvals import Initvals, Same, dicts_of, refuse_count
 from ..fits.methods import Map, Nuts, Prior
@@ -38,6 +39,12 @@ def refuse_counts(**counts):
             raise TypeError(f"{name} is {count!r}, not an integer")
         if count < 1:
             raise ValueError(f"{name} is {count}, and has to be at least 1")
+
+
+def refuse_resume(resume, seed):
+    """Errors: ValueError: of a folder without a seed."""
+    if resume is not None and seed is None:
+        raise ValueError("resume wants a seed: without one each run draws anew, and takes no fit of another from there")
 
 
 def seed_for(seed):
@@ -74,9 +81,10 @@ def starts_of(model, how, given, method_kwargs, first):
         raise TypeError(f"initvals: method={how.name!r} {_WITHOUT_START[how.name]}")
     if "start" in (method_kwargs or {}):
         raise TypeError("initvals and method_kwargs['start'] both say where a fit starts: give one of them")
-    at = Function.of("initvals", given if callable(given) else Same(given))
-    if first is None and callable(given):
-        return how, None  # there is no data set, and nothing to start
+    # (By names: a variable as a key holds all graphs that it is part of.)
+    at = Function.of("initvals", given if callable(given) else Same(dicts_of(given)))
+    if first is NO_DATA_SET and callable(given):
+        return how, None  # nothing to start
     dicts = dicts_of(_of_first(at, first))
     known, names = [v.name for v in model.free_RVs], tuple(dicts[0])
     for name in {name: None for values in dicts for name in values}:

@@ -1,7 +1,5 @@
 """Functions of a PyMC model as the fits call them."""
 
-import re
-
 from pymc.pytensorf import compile as compile_as_pymc
 from pytensor.graph.basic import Constant
 
@@ -12,6 +10,7 @@ from ..pytensor import MODE
 from ..pytensor.compiled import find_compiled
 from .described import NotForFits
 from .nutpie import warn_of_python
+from .op_text import text_of_op, without_addresses
 
 
 def function_of(model, inputs, outputs, **kwargs):
@@ -43,7 +42,7 @@ def _text_of(host_call):
     if node is None:
         return getattr(host_call, "__qualname__", type(host_call).__qualname__)
     constants = [x.data for x in node.inputs if isinstance(x, Constant)]
-    return [re.sub(r" at 0x[0-9A-Fa-f]+", "", f"{node.op!r} {[x.type for x in node.inputs]}"), constants]
+    return [f"{text_of_op(node.op)} {without_addresses(repr([x.type for x in node.inputs]))}", constants]
 
 
 def _needs_no_op(host_call):

@@ -8,6 +8,7 @@ import numpy as np
 from ..choices import a_kind
 from ..pytensor import default_mode
 from .fit_many import fit_many
+from .methods import refuse_counts, refuse_resume
 
 _log = logging.getLogger("inlay")
 
@@ -68,6 +69,8 @@ class SBC:
                 raise TypeError(f"{name} is {a_kind(function)}, not a function")
         if simulator is None and not model.observed_RVs:
             raise ValueError("SBC: the model has no observed variables, and there is no simulator")
+        refuse_counts(num_simulations=num_simulations)
+        refuse_resume(resume, seed)
         _refuse_method(method, {"trace": trace, **of_posterior}, num_simulations)
         self.model, self.method, self.num_simulations = model, method, num_simulations
         self.trace, self.augment_observed, self.update_data = trace, augment_observed, update_data
@@ -243,8 +246,25 @@ def _values(variables):
 
 def _data_by_observed(model, data):
     """The data set of what is observed: by the name of its `pm.Data`, or its own."""
-    values = {v.name: model.rvs_to_values[v] for v in model.observed_RVs}
-    return {(values[name].name if hasattr(values.get(name), "get_value") else name): x for name, x in data.items()}
+    names = {v.name: _name_of_data(model, v) for v in model.observed_RVs}
+    return {names.get(name, name): x for name, x in data.items()}
+
+
+def _name_of_data(model, observed):
+    """Where PyMC casts the data to the variable's dtype, theirs too; of what is computed otherwise, as a logarithm, the data
+    are other numbers than what is observed."""
+    from .described import data_behind
+
+    value, data = model.rvs_to_values[observed], data_behind(model, observed)
+    while _is_cast(value.owner):
+        value = value.owner.inputs[0]
+    return value.name if value in data else observed.name
+
+
+def _is_cast(node):
+    from pytensor.scalar.basic import Cast
+
+    return node is not None and isinstance(getattr(node.op, "scalar_op", None), Cast)
 
 
 def _fit_options(given):

@@ -17,6 +17,8 @@ does what PyTensor's does. With PyTensor 2, whose rewrites make other graphs of 
 tried in each pass. With INLAY_QUICKER=0 the class is PyTensor's own.
 """
 
+import os
+import threading
 from collections import Counter
 from functools import lru_cache
 
@@ -30,6 +32,20 @@ from pytensor.graph.fg import Output
 from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter
 
 from .linker import InlayLinker
+
+# A change of flags sets again what there was before: of two threads that change one, the later could set what the other
+# had changed, for good.
+_flags = threading.RLock()
+
+
+def _renew_flags():
+    """Of a child: the thread that held it is not there."""
+    global _flags
+    _flags = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_flags)
 
 KNOWS_ORDER = int(pytensor.__version__.split(".")[0]) >= 3
 _FEW_STEPS = 3  # as far as most rewrites look
@@ -68,7 +84,7 @@ class NearChanges(EquilibriumGraphRewriter):
         fgraph.attach_feature(changes)
         try:
             # Traces as where PyTensor compiles. PyMC rewrites before that too, and they would end in PyTensor's files.
-            with config.change_flags(traceback__limit=config.traceback__compile_limit, cxx=""):
+            with _flags, config.change_flags(traceback__limit=config.traceback__compile_limit, cxx=""):
                 has_ended = self._apply_near(fgraph, changes)
         finally:
             fgraph.remove_feature(changes)

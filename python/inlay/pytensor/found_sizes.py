@@ -38,19 +38,27 @@ class WithFoundSizes:
             try:
                 return vm(*args, **kwargs)
             except OtherSizes as error:
-                _set_back(states)
+                self._set_back(states)
                 self._compile_again(error, vm)
             except errors.ShapeMismatch as error:
                 # What is compared with a size that a type says may be refused before the op has run.
                 if vm is self._doubter:
                     raise
-                _set_back(states)
+                self._set_back(states)
                 if vm is self._vm:  # else another thread has compiled it again
                     return self._believing_no_type(error, vm, args, kwargs)
 
     def _states(self):
-        generators = [cell[0] for cell in self._cells if isinstance(cell[0], np.random.Generator)]
-        return [(generator, generator.bit_generator.state) for generator in generators]
+        """What the call is given, which an op that calls this function takes away, and the states of generators."""
+        given = [cell[0] for cell in self._cells]
+        return given, [(x, x.bit_generator.state) for x in given if isinstance(x, np.random.Generator)]
+
+    def _set_back(self, states):
+        given, generators = states
+        for cell, x in zip(self._cells, given, strict=True):
+            cell[0] = x
+        for generator, state in generators:
+            generator.bit_generator.state = state
 
     def _compile_again(self, error, vm):
         with self._lock:
@@ -70,7 +78,7 @@ class WithFoundSizes:
         try:
             results = doubter(*args, **kwargs)
         except Exception:
-            _set_back(states)
+            self._set_back(states)
             raise error from None
         with self._lock:
             is_news = self._vm is not doubter
@@ -90,11 +98,6 @@ class WithFoundSizes:
                 self._all = self._found.union(*(call.said_axes() for call in calls))
                 self._doubter = self._make(self._all) if self._all > self._found else self._vm
             return self._doubter
-
-
-def _set_back(states):
-    for generator, state in states:
-        generator.bit_generator.state = state
 
 
 def _warn(error):

@@ -51,6 +51,7 @@ std::string wrong_entry_name(const std::string& name) {
       begins("inlay_l_") || begins("inlay_blas_")) {
     return str("`", name, "` has a meaning in the C file already");
   }
+  if (is_of_library(name)) return str("`", name, "` has a meaning in the C library already");
   return {};
 }
 

@@ -13,6 +13,7 @@
 
 #include "backend/c/compiled_test.h"
 #include "backend/c/text.h"
+#include "support/ascii.h"
 
 namespace inlay::c_backend::testing {
 namespace {
@@ -207,6 +208,9 @@ TEST(Emit, TheEntryHasTheNameThatIsWanted) {
     EXPECT_EQ(wrong_entry_name(name), str("`", name, "` begins as the names of the C library"));
   }
   EXPECT_EQ(wrong_entry_name("double_t"), "`double_t` ends as the types of the C library");
+  for (const char* name : {"abs", "free", "printf", "stdin", "time", "stdint"}) {
+    EXPECT_EQ(wrong_entry_name(name), str("`", name, "` has a meaning in the C library already"));
+  }
   for (const char* name : {"int", "main", "exp", "isnormal", "softplus_f64", "InlayCall", "INLAY_OK", "inlay_s_j0"}) {
     EXPECT_EQ(wrong_entry_name(name), str("`", name, "` has a meaning in the C file already"));
   }
@@ -258,6 +262,26 @@ TEST(Emit, NoNameOfAHeaderIsAnEntryOrAMacroAVariable) {
     for (std::sregex_iterator at(macros.begin(), macros.end(), defined), end; at != end; ++at)
       EXPECT_NE(NameTable().take((*at)[1].str()), (*at)[1].str());
   }
+}
+
+/// So a file may include any header of C99 beside what is exported. (Capitals are macros, <complex.h> has functions of
+/// f and l.)
+TEST(Emit, NoNameOfTheLibraryIsAnEntry) {
+  std::string includes;
+  for (const char* header : {"assert", "ctype",  "errno",  "fenv",   "float",  "inttypes", "iso646", "limits",
+                             "locale", "math",   "setjmp", "signal", "stdarg", "stdbool",  "stddef", "stdint",
+                             "stdio",  "stdlib", "string", "time",   "wchar",  "wctype"}) {
+    EXPECT_NE(wrong_entry_name(header), "") << header;
+    includes += str("#include <", header, ".h>\n");
+  }
+  const std::string standard = "-std=c99";
+  const std::string text = compiler_says(standard + " -E -P", includes) + compiler_says(standard + " -dM -E", includes);
+  std::string declarations = includes;
+  for (const std::string& name : identifiers_of(text)) {
+    if (is_lower(name[0]) && wrong_entry_name(name).empty()) declarations += str("int ", name, "(void*);\n");
+  }
+  EXPECT_THAT(declarations, HasSubstr("int x(void*);"));
+  EXPECT_NE(compiler_says(standard + " -fsyntax-only -Werror", declarations), "");
 }
 
 TEST(Emit, DocsSayWhyAnOpIsAbsent) {

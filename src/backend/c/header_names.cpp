@@ -33,6 +33,33 @@ constexpr std::string_view kOthers[] = {
     "bcmp", "bcopy", "bzero", "explicit_bzero", "ffs", "ffsl", "ffsll", "index", "rindex", "stpcpy", "stpncpy",
     "strcasecmp", "strncasecmp", "swab", "basename", "rawmemchr"};
 
+/// Of <ctype.h>, <inttypes.h>, <locale.h>, <setjmp.h>, <signal.h>, <stdio.h>, <stdlib.h>, <time.h>, <wctype.h> and
+/// <wchar.h>, beside those that begin with str, mem or wcs.
+constexpr std::string_view kOfLibrary[] = {
+    "isalnum", "isalpha", "isblank", "iscntrl", "isdigit", "isgraph", "islower", "isprint", "ispunct", "isspace",
+    "isupper", "isxdigit", "tolower", "toupper", "imaxabs", "imaxdiv", "lconv", "localeconv", "setlocale", "longjmp",
+    "setjmp", "jmp_buf", "raise", "signal", "clearerr", "fclose", "feof", "ferror", "fflush", "fgetc", "fgetpos",
+    "fgets", "fopen", "fprintf", "fputc", "fputs", "fread", "freopen", "fscanf", "fseek", "fsetpos", "ftell", "fwrite",
+    "getc", "getchar", "gets", "perror", "printf", "putc", "putchar", "puts", "remove", "rename", "rewind", "scanf",
+    "setbuf", "setvbuf", "snprintf", "sprintf", "sscanf", "tmpfile", "tmpnam", "ungetc", "vfprintf", "vfscanf",
+    "vprintf", "vscanf", "vsnprintf", "vsprintf", "vsscanf", "stdin", "stdout", "stderr", "FILE", "BUFSIZ", "EOF",
+    "abort", "abs", "atexit", "atof", "atoi", "atol", "atoll", "bsearch", "calloc", "div", "exit", "free", "getenv",
+    "labs", "ldiv", "llabs", "lldiv", "malloc", "mblen", "mbstowcs", "mbtowc", "qsort", "rand", "realloc", "srand",
+    "system", "wctomb", "asctime", "clock", "ctime", "difftime", "gmtime", "localtime", "mktime", "time", "tm",
+    "iswalnum", "iswalpha", "iswblank", "iswcntrl", "iswctype", "iswdigit", "iswgraph", "iswlower", "iswprint",
+    "iswpunct", "iswspace", "iswupper", "iswxdigit", "towctrans", "towlower", "towupper", "wctrans", "wctype", "btowc",
+    "fgetwc", "fgetws", "fputwc", "fputws", "fwide", "fwprintf", "fwscanf", "getwc", "getwchar", "mbrlen", "mbrtowc",
+    "mbsinit", "mbsrtowcs", "putwc", "putwchar", "swprintf", "swscanf", "ungetwc", "vfwprintf", "vfwscanf", "vswprintf",
+    "vswscanf", "vwprintf", "vwscanf", "wcrtomb", "wctob", "wmemchr", "wmemcmp", "wmemcpy", "wmemmove", "wmemset",
+    "wprintf", "wscanf", "WEOF",
+    // Of <assert.h>, <fenv.h>, <iso646.h>, <stdarg.h> and <stddef.h>.
+    "and", "and_eq", "bitand", "bitor", "compl", "not", "not_eq", "or", "or_eq", "xor", "xor_eq", "offsetof", "va_arg",
+    "va_copy", "va_end", "va_list", "va_start", "assert", "feclearexcept", "fegetenv", "fegetexceptflag", "fegetround",
+    "feholdexcept", "feraiseexcept", "fesetenv", "fesetexceptflag", "fesetround", "fetestexcept", "feupdateenv",
+    // The headers.
+    "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math", "stdarg", "stdbool",
+    "stddef", "stdint", "stdio", "stdlib", "string", "tgmath", "wchar"};
+
 constexpr std::string_view kMacros[] = {
     "bool",           "true",        "false",       "NULL",        "NAN",
     "INFINITY",       "HUGE",        "HUGE_VAL",    "HUGE_VALF",   "HUGE_VALL",
@@ -65,5 +92,7 @@ bool is_of_headers(std::string_view name) {
   if (has_suffix && is_one_of(kMathFunctions, name.substr(0, name.size() - 1))) return true;
   return name.ends_with("_r") && is_of_headers(name.substr(0, name.size() - 2));
 }
+
+bool is_of_library(std::string_view name) { return is_one_of(kOfLibrary, name); }
 
 }  // namespace inlay::c_backend

@@ -14,12 +14,17 @@ constexpr std::string_view kReserved[] = {
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "typeof",
+    // Of C23, which gcc 15 compiles where it is not told otherwise.
+    "alignas", "alignof", "constexpr", "nullptr", "static_assert", "thread_local", "typeof_unqual",
     // What its headers define beside what header_names.h has, and compilers by themselves.
     "complex", "imaginary", "I", "errno", "linux", "unix", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
     "uint16_t", "uint32_t", "uint64_t", "size_t", "memcpy", "memset",
     // Ours.
     "IN_LANES", "PRAGMA", "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims",
-    "overflows", "main"};
+    "operand_strides", "result_strides", "overflows", "main"};
+
+/// Those of inlay/runtime.h.
+bool is_of_runtime(std::string_view name) { return name.starts_with("INLAY_") || name.starts_with("Inlay"); }
 
 }  // namespace
 
@@ -60,7 +65,7 @@ std::string NameTable::take(std::string_view wanted, std::string_view otherwise)
   for (const char c : wanted) name += is_letter(c) || is_digit(c) ? c : '_';
   while (!name.empty() && name.front() == '_') name.erase(0, 1);  // those are the C library's
   if (name.empty() || is_digit(name[0])) name = str(otherwise, name);
-  if (is_macro_of_headers(name)) name = str(otherwise, "_", name);
+  if (is_macro_of_headers(name) || is_of_runtime(name)) name = str(otherwise, "_", name);
   std::string free_name = name;
   for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
   return free_name;

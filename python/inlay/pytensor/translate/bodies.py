@@ -14,16 +14,31 @@ class Scope:
     values: dict = field(default_factory=dict)  # PyTensor variable -> its value
     literals: dict = field(default_factory=dict)  # index of a value that is a literal -> its elements
     late_sizes: dict = field(default_factory=dict)  # index of a value that is a size -> that size
+    sizes: dict = field(default_factory=dict)  # input of a graph within a graph -> the size given for it, if any
+    drawable: Any = None  # generators of such a graph that may be drawn from themselves; None: its users tell
+
+    @contextmanager
+    def graph_within(self, values, sizes):
+        """Within the block what is known of variables is that of another graph, built in place. (PyTensor has one
+        object for the inputs of all such graphs that have the same number and type.)"""
+        outer = self.values, self.sizes, self.drawable
+        self.values, self.sizes, self.drawable = values, sizes, frozenset()
+        try:
+            yield
+        finally:
+            self.values, self.sizes, self.drawable = outer
 
 
 class Body:
     """While it is entered, the translator builds into it. What it asks of the outside becomes a parameter."""
 
-    def __init__(self, t, captured=(), drawable=frozenset()):
-        """`drawable`: generators of the inner graph that may be drawn from themselves."""
+    def __init__(self, t, captured=(), drawable=frozenset(), sizes=None):
+        """`drawable`: generators of the inner graph that may be drawn from themselves. `sizes`: those given for its
+        inputs; None: it is a part of the graph around."""
         self._t = t
         self.builder = t.builder.body()
-        self.drawable = drawable
+        self._drawable = drawable
+        self._sizes = t.scope.sizes if sizes is None else sizes
         self.captured = []  # values of the outside, in the order of the parameters
         self._inside = {}  # number of a value of the outside -> the value in here
         self._outer_scope = t.scope
@@ -31,7 +46,7 @@ class Body:
             self.bring_in(value)
 
     def __enter__(self):
-        self._t.scope = Scope(self.builder, self)
+        self._t.scope = Scope(self.builder, self, sizes=self._sizes, drawable=self._drawable)
         return self
 
     def __exit__(self, *exception):

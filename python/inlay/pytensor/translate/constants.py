@@ -47,18 +47,18 @@ class Constants:
             return body.bring_in(value)
         key = (array.ctypes.data, array.shape, array.strides, array.dtype.name)
         if key in self._arrays:
-            return self._arrays[key]
+            return self._arrays[key][0]
         if array.ndim > 1 and array.size and not array.flags.c_contiguous:
             order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
             row_major = array.transpose(order)
             if row_major.flags.c_contiguous:
                 value = self._t.builder.transpose(self._bound(row_major, name), list(np.argsort(order)))
-                self._arrays[key] = value
+                self._arrays[key] = value, array
                 return value
-        array = np.require(array, requirements=["C", "A"])
-        value = self._t.builder.bound(self._t.names.unique(name or f"constant_{len(self.bound)}"), array)
-        self.bound.append(array)
-        self._arrays[key] = value
+        row_major = np.require(array, requirements=["C", "A"])
+        value = self._t.builder.bound(self._t.names.unique(name or f"constant_{len(self.bound)}"), row_major)
+        self.bound.append(row_major)
+        self._arrays[key] = value, array  # which stays, so that no other comes to lie at its address
         return value
 
     def _object(self, data, name):

@@ -35,8 +35,8 @@ def may_draw_in_place(t, node):
 
 
 def _is_drawable(t, generator):
-    if t.scope.body is not None:
-        return generator in t.scope.body.drawable
+    if t.scope.drawable is not None:
+        return generator in t.scope.drawable
     return len(t.users.of(generator)) == 1 and (generator in t.users.donated or _is_fresh(generator))
 
 

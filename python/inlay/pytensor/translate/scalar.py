@@ -40,6 +40,10 @@ class Scalars:
     def cast(self, x, dtype):
         return self._translator.cast(x, dtype)
 
+    def is_number(self, x, number):
+        array = self._translator.scope.literals.get(x.index)
+        return array is not None and array.size == 1 and array.item() == number
+
 
 def scalar(*op_classes, operands="result"):
     """Register the inlay form of a scalar op.
@@ -117,6 +121,11 @@ def _add(s, out, *xs):
 
 @scalar(ps.Mul)
 def _mul(s, out, *xs):
+    # PyTensor makes -z a product, which of complex numbers has other zeros, and NaN beside an infinity.
+    rest = [x for x in xs if not (is_complex(out) and s.is_number(x, -1))]
+    if rest and len(rest) < len(xs):
+        product = _chain(s.mul, rest)
+        return s.neg(product) if (len(xs) - len(rest)) % 2 else product
     return _chain(s.and_ if out == "bool" else s.mul, xs)
 
 

@@ -26,7 +26,7 @@ from .dtypes import is_tensor
 from .index_entries import constant_slice, filled, integer, is_missing
 from .origin import scan_name
 from .registry import NotNative, register
-from .sizes import late_size, size_of, stands_for
+from .sizes import given_sizes, late_size, size_of
 
 _ZERO = np.asarray(0)
 
@@ -144,8 +144,8 @@ class _Scan:
         self.lengths = [size_of(t, x) for x in op.outer_nitsot(outer)]
         if self.info.as_while and self.windows:
             raise NotNative("a Scan that ends by a condition and writes at several places")
+        self.sizes = given_sizes(t, op.inner_non_seqs(inner), op.outer_non_seqs(outer))
         for x, outside in zip(op.inner_non_seqs(inner), op.outer_non_seqs(outer), strict=True):
-            stands_for(t, x, outside)
             if sparse.is_multiplied(op.fgraph, x):
                 sparse.find_elements(t, outside)
         self.made = []  # what counts the steps that were made, where they may be fewer and are kept
@@ -161,7 +161,7 @@ class _Scan:
         rows = [row for x in (*self.windows, *self.states) for row in x.initial]
         initial = [*rings, *rows, *self.untraced, *self.made]
         inner = self.op.inner_untraced_sit_sot(self.op.inner_inputs)
-        body = Body(t, drawable=random.drawable_in(self.op.fgraph, inner))
+        body = Body(t, drawable=random.drawable_in(self.op.fgraph, inner), sizes=self.sizes)
         with body:
             step = body.builder.step("step", self.steps)
             carried = [body.builder.param(v.name or "carried", v.dtype, v.dims) for v in initial]

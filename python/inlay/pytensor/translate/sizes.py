@@ -36,8 +36,8 @@ def size_of(t, var, late=True):
     """The dim that a variable of one element stands for. `late`: it may be one that only its value tells."""
     if isinstance(var, Constant):
         return int(np.asarray(var.data).item())
-    if var in t.sizes_inside:
-        return t.sizes_inside[var]
+    if var in t.scope.sizes:
+        return t.scope.sizes[var]
     try:
         return _expression(t, var, late)
     except NotNative:
@@ -65,6 +65,7 @@ def _expression(t, var, late):
     if isinstance(node.op, Subtensor):
         return _element(t, node)
     scalar_op = node.op.scalar_op if isinstance(node.op, Elemwise) else node.op
+    _refuse_narrow(var)
     if isinstance(scalar_op, ps.Cast) and node.inputs[0].type.dtype.startswith(("int", "uint")):
         return size_of(t, node.inputs[0], late)
     if isinstance(scalar_op, ps.IntDiv) and isinstance(node.inputs[1], Constant) and int(node.inputs[1].data) > 0:
@@ -74,6 +75,12 @@ def _expression(t, var, late):
     if type(scalar_op) in _ARITHMETIC:
         return _ARITHMETIC[type(scalar_op)](*_of_sizes(t, node, late))
     raise NotNative(f"a size computed by {node.op}")
+
+
+def _refuse_narrow(var):
+    """Numbers of so few bits wrap around where sizes do not."""
+    if var.type.dtype in ("bool", "int8", "uint8", "int16", "uint16"):
+        raise NotNative(f"a size computed in {var.type.dtype}")
 
 
 def _chosen(t, node, late):
@@ -148,6 +155,7 @@ def sizes_of(t, var):
     if isinstance(node.op, Subtensor):
         return _part(t, node)
     if isinstance(node.op, SpecifyShape) or (isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, ps.Cast)):
+        _refuse_narrow(var)
         return sizes_of(t, node.inputs[0])
     raise NotNative(f"sizes computed by {node.op}")
 
@@ -165,14 +173,17 @@ def known_sizes(t, variables, static):
     return [size_of(t, v) if s is None else s for v, s in zip(variables, static, strict=True)]
 
 
-def stands_for(t, inside, outside):
-    """An input of a graph within a graph stands for a variable of this one. As a size it is the same."""
-    t.sizes_inside.pop(inside, None)
-    if getattr(outside.type, "ndim", 0) == 0 and getattr(outside.type, "dtype", "")[:3] in ("int", "uin"):
-        try:
-            t.sizes_inside[inside] = size_of(t, outside, late=False)
-        except NotNative:
-            pass  # a value
+def given_sizes(t, inside, outside):
+    """The inputs `inside` of a graph within a graph stand for variables of this one: those that are sizes here are the
+    same sizes there."""
+    sizes = {}
+    for x, var in zip(inside, outside, strict=True):
+        if getattr(var.type, "ndim", 0) == 0 and getattr(var.type, "dtype", "")[:3] in ("int", "uin"):
+            try:
+                sizes[x] = size_of(t, var, late=False)
+            except NotNative:
+                pass  # a value
+    return sizes
 
 
 # Sizes that only values tell.

@@ -4,16 +4,14 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.raise_op import CheckAndRaise
 
 from .registry import NotNative, register
-from .sizes import stands_for
+from .sizes import given_sizes
 
 
 @register(OpFromGraph)
 def op_from_graph(t, node):
     """The inner graph, in place. (Whether it should be is PyTensor's business until it has been rewritten.)"""
     inner = node.op.fgraph
-    for x, outside in zip(inner.inputs, node.inputs, strict=True):
-        stands_for(t, x, outside)
-    return t.inline(inner.inputs, inner.toposort(), inner.outputs, t.operands(node))
+    return t.inline_graph(node, inner, given_sizes(t, inner.inputs, node.inputs))
 
 
 @register(CheckAndRaise)

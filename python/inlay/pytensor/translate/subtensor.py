@@ -305,7 +305,8 @@ def _exact_slice(t, node, entries):
     start = 0 if start is None else start
     if stop is None or step != 1 or not 0 <= start < stop:
         return None
-    required = t.users.require_length(node.outputs[0])
+    own = t.branches.of.get(node, ())  # what a branch that is not taken insists on is nothing
+    required = t.users.require_length(node.outputs[0], lambda user: t.branches.of.get(user, ()) == own)
     if required is None or required[0] != stop - start:
         return None
     t.place.fails_as(required[1])

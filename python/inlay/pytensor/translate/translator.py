@@ -59,11 +59,10 @@ class Translator:
 
     def __init__(self, name, users, names, found, choices):
         self.scope = Scope(_inlay.GraphBuilder(name))
-        self.sizes_inside = {}  # input of a graph within a graph -> the size that is given for it, where it is one
         self.constants = Constants(self)
         self.calls = Calls()  # of the host
         self.place = Place()  # of the node that is translated
-        self.branches = Branches()  # of IfElse
+        self.branches = Branches()  # of IfElse, in the graph whose nodes are added
         self.users = users  # of the variables of the outermost graph
         self.names = names  # in the graph
         self.found = found  # sizes that types say wrongly: then none but those of inputs are believed
@@ -92,8 +91,12 @@ class Translator:
         """All nodes but those that serve one branch of an IfElse alone: they are added with it. `within`: the node
         whose graph it is."""
         self.place.know(fgraph, order, numbers, within)
+        outer, self.branches = self.branches, Branches()
         self.branches.know(fgraph, order, numbers)
-        self.add_nodes_in(())
+        try:
+            self.add_nodes_in(())
+        finally:
+            self.branches = outer
 
     def add_nodes_in(self, branches):
         for node, number in self.branches.take(branches):
@@ -156,15 +159,23 @@ class Translator:
         self.scope.values[var] = value
 
     def inline(self, inner_inputs, inner_nodes, inner_outputs, operands):
-        """The values of `inner_outputs` where `operands` stand for `inner_inputs`: a graph within a graph."""
-        scope = self.scope
-        outer, scope.values = scope.values, dict(zip(inner_inputs, operands, strict=True))
-        try:
+        """The values of `inner_outputs` where `operands` stand for `inner_inputs`, for nodes that stand for one."""
+        with self.scope.graph_within(dict(zip(inner_inputs, operands, strict=True)), self.scope.sizes):
             for node in inner_nodes:
                 self._add(node)
             return [self.value(x) for x in inner_outputs]
+
+    def inline_graph(self, node, fgraph, sizes):
+        """The values of the outputs of `fgraph`, a graph that `node` holds. `sizes`: those given for its inputs."""
+        values = dict(zip(fgraph.inputs, self.operands(node), strict=True))
+        order, place = fgraph.toposort(), self.place.state()
+        try:
+            with self.scope.graph_within(values, sizes):
+                self.add_nodes(fgraph, order, [self.place.number] * len(order), within=node)
+                return [self.value(x) for x in fgraph.outputs]
         finally:
-            scope.values = outer
+            self.place.back_to(place)
+            self.builder.at(self.place.location)
 
     # Values.
 

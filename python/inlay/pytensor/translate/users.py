@@ -12,6 +12,9 @@ class Users:
 
     def __init__(self, fgraph):
         self._clients = fgraph.clients
+        # Which outputs are updates; None: of a graph that is no function of a caller's.
+        self._updates = getattr(fgraph, "update_mapping", None)
+        self._outputs = fgraph.outputs
         self.donated = _donated_inputs(fgraph)
 
     def of(self, var):
@@ -20,6 +23,8 @@ class Users:
 
     def are_only_the_caller(self, var):
         """Does nothing but the function's caller read it?"""
+        if self._updates is None or any(self._outputs[i] is var for i in self._updates):
+            return False
         users = [user for user, _ in self.of(var)]
         return bool(users) and all(user == "output" or type(user.op).__name__ == "Output" for user in users)
 
@@ -28,9 +33,12 @@ class Users:
         scans = (user for user, i in self.of(var) if isinstance(user, Apply) and isinstance(user.op, Scan) and i == 0)
         return next(scans, None)
 
-    def require_length(self, vector):
-        """The length that one of them insists on, and what PyTensor raises where it is another; or None."""
+    def require_length(self, vector, counts):
+        """The length that one of them insists on, of those that `counts(user)`, and what PyTensor raises where it is
+        another; or None."""
         for user, _ in self.of(vector):
+            if not counts(user):
+                continue
             if isinstance(user, Apply) and isinstance(user.op, SpecifyShape) and isinstance(user.inputs[1], Constant):
                 return int(user.inputs[1].data), AssertionError
             if isinstance(user, Apply) and isinstance(user.op, DimShuffle) and 0 not in user.op.new_order:
