@@ -147,18 +147,24 @@ def chain(length):
 
     ops = ["Neg", "Abs", "Relu", "Sigmoid"]
     nodes = [helper.make_node(ops[i % len(ops)], [f"v{i}"], [f"v{i + 1}"]) for i in range(length)]
-    ends = [helper.make_tensor_value_info(f"v{i}", TensorProto.FLOAT, [16]) for i in (0, length)]
-    graph = helper.make_graph(nodes, "chain", ends[:1], ends[1:])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    return made(nodes, *((f"v{i}", TensorProto.FLOAT, [16]) for i in (0, length)))
 
 
-def made(nodes, x, y, weights, opsets=(("", 17), ("com.microsoft", 1))):
+def made(nodes, x, y, weights=None):
+    """The bytes of a network from x to y, each a name, a type and sizes."""
     from onnx import helper, numpy_helper
 
-    kept = [numpy_helper.from_array(np.asarray(array), name) for name, array in weights.items()]
-    ends = [[helper.make_tensor_value_info(name, dtype, shape)] for name, dtype, shape in (x, y)]
-    graph = helper.make_graph(nodes, "product", *ends, initializer=kept)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid(*o) for o in opsets], ir_version=8).SerializeToString()
+    kept = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
+    ends = [[helper.make_tensor_value_info(*end)] for end in (x, y)]
+    graph = helper.make_graph(nodes, "net", *ends, initializer=kept)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+def microseconds(net, given):
+    """Of a call: inlay's and onnxruntime's."""
+    calls = [load(net, {})[1] for load in LOADERS.values()]
+    return [1e6 * least(lambda call=call: call(given), 0.5) for call in calls]
 
 
 def quantised_product(form, rows, depth, columns, rng):
@@ -210,22 +216,15 @@ def products():
     cases = [(" x ".join(map(str, s)), form, quantised_product(form, *s, rng)) for s in sizes for form in ("integers", "dynamic", "operators", "QDQ")]
     cases += [(f"{steps} steps of {size}", "LSTM", quantised_lstm(steps, size, rng)) for steps, size in ((50, 128), (50, 512))]
     for sizes, form, (net, x) in cases:
-        found = []
-        for load in LOADERS.values():
-            _, call = load(net, {})
-            found.append(least(lambda: call({"x": x}), 0.5))
-        print(f"| {sizes} | {form} | {found[0] * 1e6:.1f} | {found[1] * 1e6:.1f} | {found[1] / found[0]:.2f} x |", flush=True)
+        ours, theirs = microseconds(net, {"x": x})
+        print(f"| {sizes} | {form} | {ours:.1f} | {theirs:.1f} | {theirs / ours:.2f} x |", flush=True)
 
 
 def calls():
     print("| ops | inlay, us | ORT, us |\n| --- | --- | --- |")
     for length in (1, 10, 50, 200):
-        net, given = chain(length), {"v0": np.ones(16, np.float32)}
-        found = []
-        for load in LOADERS.values():
-            _, call = load(net, {})
-            found.append(least(lambda: call(given), 0.5))
-        print(f"| {length} | {found[0] * 1e6:.2f} | {found[1] * 1e6:.2f} |")
+        ours, theirs = microseconds(chain(length), {"v0": np.ones(16, np.float32)})
+        print(f"| {length} | {ours:.2f} | {theirs:.2f} |")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
             raise TypeError("bound= is for the text of a program: a function has its arrays")
         graph = _inlay.parse(text)
         arrays = _named(graph, bound_arrays(graph, by_name("bound", bound)))
-    arrays = {key: np.array(array, order="C") for key, array in arrays.items()}
+    arrays = {key: np.asarray(array, order="C") for key, array in arrays.items()}
     numbers = {key: operator.index(number) for key, number in by_name("sizes", sizes).items()}
     name = _name(name, default_name)
     files = _inlay.exported(text, file_name, name, kind, numbers, arrays, bool(freestanding), bool(blas))

@@ -177,8 +177,7 @@ void dynamically_quantised_matmul(Call& c) {
 
 void integer_matmul_to_float(Call& c) {
   const ValueId sums = integer_sums(c, 4);
-  const ValueId scales = c.scalar(Op::mul_, {of_rows(c, c.in(2), c.in(0)), of_columns(c, c.in(3))});
-  const ValueId y = c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), scales});
+  const ValueId y = as_floats(c, sums, of_rows(c, c.in(2), c.in(0)), of_columns(c, c.in(3)));
   c.out(as_left(c, c.has(6) ? c.scalar(Op::add_, {y, c.in(6)}) : y));
 }
 

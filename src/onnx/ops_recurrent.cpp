@@ -292,7 +292,7 @@ class Directions {
   }
 
   /// Input i, which has a number for each direction, or one for each gate of each element of it.
-  ValueId of_gates(std::size_t i) {
+  ValueId for_gates(std::size_t i) {
     std::vector<Dim> dims = {count_};
     if (c_.rank(i) != 1) dims.push_back(op_.gates * hidden_);
     require_rank(i, static_cast<int>(dims.size()));
@@ -307,11 +307,11 @@ class Directions {
       const auto direction = static_cast<int64_t>(d);
       const auto of_direction = [&](ValueId v) { return b_.slice(v, {IndexItem::at(direction)}); };
       out.w = of_direction(with_sizes(c_, b_, c_.in(1), {count_, input_, all}, "input 1"));
-      out.w_scale = of_direction(of_gates(8));
-      out.w_zero = of_direction(of_gates(9));
+      out.w_scale = of_direction(for_gates(8));
+      out.w_zero = of_direction(for_gates(9));
       if (!r_.valid()) r_ = with_sizes(c_, b_, c_.in(2), {count_, hidden_, all}, "input 2");
-      out.r_scale = of_direction(of_gates(10));
-      out.r_zero = of_direction(of_gates(11));
+      out.r_scale = of_direction(for_gates(10));
+      out.r_zero = of_direction(for_gates(11));
       out.r_columns = byte_columns(c_, {of_direction(r_), *out.r_zero});
     } else {
       out.w = part(1, d, {all, input_});

@@ -1,6 +1,7 @@
 #include "onnx/quantised.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "ir/compose_shape.h"
@@ -96,27 +97,33 @@ ValueId product_of_bytes(Call& c, const Integers& left, const ByteColumns& right
 
 }  // namespace
 
+int64_t most_terms(Call& c, const Integers& left, const Integers& right, int64_t sum) {
+  return static_cast<int64_t>(static_cast<double>(sum) / (most_of(c, left) * most_of(c, right)));
+}
+
 int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right) {
-  constexpr double kExact = 1 << 24;  // f32 has all integers up to here
-  return static_cast<int64_t>(kExact / (most_of(c, left) * most_of(c, right)));
+  return most_terms(c, left, right, 1 << 24);  // f32 has all integers up to here
 }
 
 namespace {
 
 /// Does an i32 hold each sum of so many products, which is to be a float?
 bool holds_sums(Call& c, const Dequantised& left, const Dequantised& right, const Dim& depth) {
-  if (!depth.is_constant() || !is_byte(c.type(right.x).dtype)) return false;
-  const double most = most_of(c, {left.x, left.zero}) * most_of(c, {right.x, right.zero});
-  return static_cast<double>(depth.constant()) * most < 2147483648.0;
+  if (!depth.is_constant() || !is_byte(c.type(left.x).dtype) || !is_byte(c.type(right.x).dtype)) return false;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return depth.constant() <= most_terms(c, {left.x, left.zero}, {right.x, right.zero}, kMost);
 }
 
 }  // namespace
 
+ValueId as_floats(Call& c, ValueId sums, ValueId left_scale, ValueId right_scale) {
+  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {left_scale, right_scale})});
+}
+
 std::optional<ValueId> dequantised_product(Call& c, ValueId x, ValueId y, bool is_turned) {
   const auto& known = c.scope.frame.dequantised;
   const auto left = known.find(x), right = known.find(y);
-  if (left == known.end() || right == known.end() || c.type(x).dtype != DType::f32) return std::nullopt;
-  if (!is_byte(c.type(left->second.x).dtype) || c.type(left->second.scale).rank() != 0) return std::nullopt;
+  if (left == known.end() || right == known.end() || c.type(left->second.scale).rank() != 0) return std::nullopt;
   const std::vector<Dim> dims = c.type(y).dims;
   if (c.type(x).rank() < 2 || !holds_sums(c, left->second, right->second, c.type(x).dims.back())) return std::nullopt;
   // One number, or one for each column: of the transpose, for each row.
@@ -132,7 +139,7 @@ std::optional<ValueId> dequantised_product(Call& c, ValueId x, ValueId y, bool i
   const auto columns = byte_columns(c, {is_turned ? linalg::swapped(c.b, matrix) : matrix, zero});
   if (!columns) return std::nullopt;
   const ValueId sums = product_of_bytes(c, {left->second.x, left->second.zero}, *columns);
-  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {left->second.scale, for_columns(scale)})});
+  return as_floats(c, sums, left->second.scale, for_columns(scale));
 }
 
 ValueId sum_of_parts(Call& c, int64_t size, int64_t parts,
@@ -233,22 +240,14 @@ Quantised dynamically_quantised(Call& c, ValueId x) {
   return {saturated(c, c.scalar(Op::div_, {x, scale}), zero, DType::u8), scale, zero};
 }
 
-namespace {
-
-ValueId as_floats(Call& c, ValueId sums, const Quantised& quantised, ValueId scale) {
-  return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {quantised.scale, scale})});
-}
-
-}  // namespace
-
 ValueId dynamically_quantised_product(Call& c, ValueId x, const Integers& matrix, ValueId scale) {
   const Quantised quantised = dynamically_quantised(c, x);
-  return as_floats(c, integer_matmul(c, {quantised.x, quantised.zero}, matrix), quantised, scale);
+  return as_floats(c, integer_matmul(c, {quantised.x, quantised.zero}, matrix), quantised.scale, scale);
 }
 
 ValueId dynamically_quantised_dots(Call& c, ValueId x, const ByteColumns& matrix, ValueId scale) {
   const Quantised quantised = dynamically_quantised(c, x);
-  return as_floats(c, product_of_bytes(c, {quantised.x, quantised.zero}, matrix), quantised, scale);
+  return as_floats(c, product_of_bytes(c, {quantised.x, quantised.zero}, matrix), quantised.scale, scale);
 }
 
 }  // namespace inlay::onnx

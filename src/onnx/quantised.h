@@ -23,7 +23,10 @@ struct Integers {
   std::optional<ValueId> zero = {};
 };
 
-/// How many products of two such numbers an f32 sums exactly, whatever their order.
+/// How many products of two such numbers have no larger sum than this.
+int64_t most_terms(Call& c, const Integers& left, const Integers& right, int64_t sum);
+
+/// How many an f32 sums exactly, whatever their order.
 int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right);
 
 /// The sum of what `make` makes of parts [begin, end) of a sum of `size` terms, about as long as each other.
@@ -49,6 +52,9 @@ std::optional<ByteColumns> byte_columns(Call& c, const Integers& right);
 /// product of floats computes it, which holds the sums exactly: of more columns than it does, in parts. For a small
 /// device, it is one of i32.
 ValueId integer_matmul(Call& c, const Integers& left, const Integers& right);
+
+/// Sums of products of integers as the floats that these stand for.
+ValueId as_floats(Call& c, ValueId sums, ValueId left_scale, ValueId right_scale);
 
 /// x @ y of floats that were made of bytes, as the product of these times their scales; none where either was not,
 /// where an i32 may not hold the sums, and where the scales are not one number and one, or one for each column.

@@ -47,7 +47,7 @@ class Frame {
 
   GraphBuilder& b;
   Known known;
-  std::map<ValueId, Dequantised> dequantised;  // by the floats
+  std::map<ValueId, Dequantised> dequantised;  // by the floats, f32
 
  private:
   Frame* outer_;

@@ -47,7 +47,7 @@ std::string wrong_entry_name(const std::string& name) {
   const bool is_of_strings = (begins("str") || begins("mem") || begins("wcs")) && name.size() > 3 && is_lower(name[3]);
   if (name[0] == '_' || is_of_strings) return str("`", name, "` begins as the names of the C library");
   if (name.ends_with("_t")) return str("`", name, "` ends as the types of the C library");
-  if (NameTable().is_taken(name) || is_of_headers(name) || begins("Inlay") || begins("INLAY_") || begins("inlay_s_") ||
+  if (NameTable().is_taken(name) || is_of_headers(name) || is_of_runtime(name) || begins("inlay_s_") ||
       begins("inlay_l_") || begins("inlay_blas_")) {
     return str("`", name, "` has a meaning in the C file already");
   }

@@ -93,6 +93,8 @@ bool is_of_headers(std::string_view name) {
   return name.ends_with("_r") && is_of_headers(name.substr(0, name.size() - 2));
 }
 
+bool is_of_runtime(std::string_view name) { return name.starts_with("INLAY_") || name.starts_with("Inlay"); }
+
 bool is_of_library(std::string_view name) { return is_one_of(kOfLibrary, name); }
 
 }  // namespace inlay::c_backend

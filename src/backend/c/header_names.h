@@ -11,6 +11,9 @@ bool is_macro_of_headers(std::string_view name);
 /// A macro, a type or a function: no function of another file can have the name.
 bool is_of_headers(std::string_view name);
 
+/// inlay/runtime.h has such names.
+bool is_of_runtime(std::string_view name);
+
 /// What the other headers of C99 have: no function of a program that includes one of these can have the name. And the
 /// names of headers themselves: a file beside them would be taken for one.
 bool is_of_library(std::string_view name);

@@ -23,9 +23,6 @@ constexpr std::string_view kReserved[] = {
     "IN_LANES", "PRAGMA", "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims",
     "operand_strides", "result_strides", "overflows", "main"};
 
-/// Those of inlay/runtime.h.
-bool is_of_runtime(std::string_view name) { return name.starts_with("INLAY_") || name.starts_with("Inlay"); }
-
 }  // namespace
 
 void Text::add(const std::string& line) {
