@@ -59,9 +59,9 @@ def compiled_model_class(base):
 
 
 def _refuse_no_tuning(settings):
-    """Older versions of nutpie do not say what their settings are."""
+    """Older versions of nutpie (0.16.8) have settings as attributes."""
     known = settings.as_dict().get("settings", {}) if hasattr(settings, "as_dict") else {}
-    if known.get("num_tune") == 0:
+    if known.get("num_tune", getattr(settings, "num_tune", None)) == 0:
         raise ValueError("tune is 0, and nutpie adapts in at least one draw of each chain: give tune=1 or more")
 
 
