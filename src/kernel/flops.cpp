@@ -120,7 +120,8 @@ std::optional<Dim> flops_of_each(LibraryOp op, std::span<const Dim> sizes) {
   const auto p = [&] { return min(m, n); };
   switch (op) {
     case LibraryOp::matmul:
-    case LibraryOp::row_dots: return sizes[0] * sizes[1] * sizes[2] * 2;
+    case LibraryOp::row_dots:
+    case LibraryOp::weighted_rows: return sizes[0] * sizes[1] * sizes[2] * 2;
     case LibraryOp::cholesky: return thirds(1, cube(m));
     case LibraryOp::solve_triangular: return m * m * n;  // n columns
     case LibraryOp::solve: return thirds(2, cube(m)) + m * m * n * 2;

@@ -111,6 +111,7 @@ int32_t matmul(const Call& call);
 template <class T>
 int32_t matmul_by_loops(const Call& call);
 int32_t row_dots(const Call& call);
+int32_t weighted_rows(const Call& call);
 template <class T>
 int32_t cholesky(const Call& call);
 template <class T>

@@ -71,6 +71,7 @@ Table make_table() {
   add_matrices<std::complex<float>, DType::c64>(table);
   add_matrices<std::complex<double>, DType::c128>(table);
   add_own<row_dots>(table, LibraryOp::row_dots, DType::u8);
+  add_own<weighted_rows>(table, LibraryOp::weighted_rows, DType::u8);
   add_own<pivots_to_permutation>(table, LibraryOp::pivots_to_permutation, DType::i64);
   add_rows<uint8_t>(table, DType::boolean);
   add_rows<int8_t>(table, DType::i8);

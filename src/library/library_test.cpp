@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include "library/byte_products.h"
 #include "library/call.h"
 #include "library/routines.h"
-#include "library/row_dots.h"
 #include "ops/dtype.h"
 #include "ops/library_strides.h"
 #include "support/str.h"
@@ -161,7 +161,10 @@ TEST(Library, DotProductsOfBytesAreExactInEveryForm) {
                                 {1, 1500, 3},
                                 {2, 0, 3},
                                 {0, 3, 2},
-                                {3, 70000, 2}}) {
+                                {3, 70000, 2},
+                                {13, 37, 83},
+                                {83, 514, 17},
+                                {18, 65, 130}}) {
     const int64_t a_row = k + 3, b_row = k + 5, c_row = n + 2;
     std::vector<uint8_t> a(static_cast<std::size_t>(m * a_row));
     std::vector<int8_t> b(static_cast<std::size_t>(n * b_row));
@@ -175,10 +178,20 @@ TEST(Library, DotProductsOfBytesAreExactInEveryForm) {
         wanted[i * c_row + j] = static_cast<int32_t>(sum);
       }
     }
-    for (const RowDotsForm& form : row_dots_forms()) {
-      std::vector<int32_t> c(wanted.size(), -7);
-      form.run({a.data(), b.data(), c.data(), a_row, b_row, c_row, m, k, n});
+    // The same numbers by columns: as weights of rows of a, a row for each of b.
+    const int64_t column = m + 1;
+    std::vector<uint8_t> turned(static_cast<std::size_t>(k * column));
+    std::vector<int32_t> wanted_turned(static_cast<std::size_t>(n * column), -7);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t p = 0; p < k; ++p) turned[p * column + i] = a[i * a_row + p];
+      for (int64_t j = 0; j < n; ++j) wanted_turned[j * column + i] = wanted[i * c_row + j];
+    }
+    for (const ByteProductForm& form : byte_product_forms()) {
+      std::vector<int32_t> c(wanted.size(), -7), d(wanted_turned.size(), -7);
+      form.row_dots({a.data(), b.data(), c.data(), a_row, b_row, c_row, m, k, n});
       EXPECT_EQ(c, wanted) << form.name << ": " << m << " x " << k << " x " << n;
+      form.weighted_rows({turned.data(), b.data(), d.data(), column, b_row, column, n, k, m});
+      EXPECT_EQ(d, wanted_turned) << form.name << ": " << n << " x " << k << " x " << m;
     }
   }
 }

@@ -74,6 +74,7 @@ Size library_workspace_bytes(LibraryOp op, DType dtype, const std::vector<Size>&
   switch (op) {
     case LibraryOp::matmul:
     case LibraryOp::row_dots:
+    case LibraryOp::weighted_rows:
     case LibraryOp::cholesky:
     case LibraryOp::solve_triangular:
     case LibraryOp::pivots_to_permutation:

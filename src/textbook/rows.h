@@ -79,6 +79,16 @@ inline void row_dots(const uint8_t* a, const int8_t* b, int64_t m, int64_t k, in
   }
 }
 
+inline void weighted_rows(const uint8_t* a, const int8_t* b, int64_t m, int64_t k, int64_t n, int32_t* c) {
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      int64_t sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += int64_t{b[i * k + p]} * a[p * n + j];
+      c[i * n + j] = static_cast<int32_t>(sum);
+    }
+  }
+}
+
 /// 0, or the number of the first pivot that is no row.
 inline int64_t pivots_to_permutation(const int64_t* pivots, int64_t n, int64_t* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = i;

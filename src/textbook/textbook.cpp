@@ -84,6 +84,7 @@ class MatrixCall : Call {
       case LibraryOp::eigvals: return eig();
       case LibraryOp::expm: return expm();
       case LibraryOp::row_dots:
+      case LibraryOp::weighted_rows:
       case LibraryOp::pivots_to_permutation:
       case LibraryOp::sort:
       case LibraryOp::argsort:
@@ -335,6 +336,11 @@ class RowCall : Call {
     if (op_ == LibraryOp::row_dots) {
       const int64_t m = size(0), k = size(1), n = size(2);
       row_dots(row<uint8_t>(0, m * k), row<int8_t>(1, n * k), m, k, n, out<int32_t>(0, m * n));
+      return 0;
+    }
+    if (op_ == LibraryOp::weighted_rows) {
+      const int64_t k = size(0), n = size(1), m = size(2);
+      weighted_rows(row<uint8_t>(0, k * n), row<int8_t>(1, m * k), m, k, n, out<int32_t>(0, m * n));
       return 0;
     }
     visit_ordered(dtype_, [&](auto zero) {

@@ -197,7 +197,7 @@ class GraphMaker {
   void matmul();
 
   /// Of some elements of one value and some others of it, turned: what a library function may read where they lie.
-  void row_dots();
+  void products_of_bytes();
   void matmul_of_parts();
   /// The value with its last two axes, or one of them, turned, or some of its elements.
   ValueId seen(ValueId x);

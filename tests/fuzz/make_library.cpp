@@ -55,7 +55,7 @@ void GraphMaker::add_held(ValueId x) {
   add(builder_.update(chance(80) ? Combine::set : Combine::add, base, index, x), false);
 }
 
-void GraphMaker::row_dots() {
+void GraphMaker::products_of_bytes() {
   const auto x = pick([&](const Entry& e) {
     return e.exact && (is_integer(type(e.v).dtype) || type(e.v).dtype == DType::boolean) && type(e.v).rank() >= 2;
   });
@@ -64,7 +64,9 @@ void GraphMaker::row_dots() {
   if (type(a).rank() < 2) return;
   const int last = type(a).rank() - 1;
   const ValueId b = chance(30) ? a : builder_.flip(a, {chance(50) ? last : last - 1});
-  add(call(LibraryOp::row_dots, {builder_.cast(a, DType::u8), builder_.cast(b, DType::i8)}), true);
+  const ValueId bytes = builder_.cast(a, DType::u8), weights = builder_.cast(b, DType::i8);
+  if (chance(50)) return add(call(LibraryOp::row_dots, {bytes, weights}), true);
+  add(call(LibraryOp::weighted_rows, {bytes, linalg::swapped(builder_, weights)}), true);
 }
 
 void GraphMaker::matmul_of_parts() {

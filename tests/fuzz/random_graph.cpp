@@ -114,22 +114,29 @@ bool GraphMaker::stretches_to(const std::vector<Dim>& from, const std::vector<Di
 
 void GraphMaker::step() {
   using Maker = void (GraphMaker::*)();
-  constexpr Maker kMakers[] = {&GraphMaker::scalar,        &GraphMaker::scalar,     &GraphMaker::scalar,
-                               &GraphMaker::scalar,        &GraphMaker::scalar,     &GraphMaker::cast,
-                               &GraphMaker::broadcast,     &GraphMaker::reshape,    &GraphMaker::transpose,
-                               &GraphMaker::flip,          &GraphMaker::slice,      &GraphMaker::slice,
-                               &GraphMaker::gather,        &GraphMaker::gather,     &GraphMaker::update,
-                               &GraphMaker::update,        &GraphMaker::scatter,    &GraphMaker::scatter,
-                               &GraphMaker::reduce,        &GraphMaker::reduce,     &GraphMaker::reduce,
-                               &GraphMaker::concat,        &GraphMaker::concat,     &GraphMaker::iota,
-                               &GraphMaker::size,          &GraphMaker::matmul,     &GraphMaker::host_call,
-                               &GraphMaker::assert_that,   &GraphMaker::cumulative, &GraphMaker::cumulative,
-                               &GraphMaker::compress,      &GraphMaker::where,      &GraphMaker::arange,
-                               &GraphMaker::factorization, &GraphMaker::rows,       &GraphMaker::cond,
-                               &GraphMaker::loop,          &GraphMaker::diagonal,   &GraphMaker::moved,
-                               &GraphMaker::placed,        &GraphMaker::reduced,    &GraphMaker::matmul_of_parts,
-                               &GraphMaker::late_slice,    &GraphMaker::fold,       &GraphMaker::stretched,
-                               &GraphMaker::row_dots};
+  constexpr Maker kMakers[] = {&GraphMaker::scalar,     &GraphMaker::scalar,
+                               &GraphMaker::scalar,     &GraphMaker::scalar,
+                               &GraphMaker::scalar,     &GraphMaker::cast,
+                               &GraphMaker::broadcast,  &GraphMaker::reshape,
+                               &GraphMaker::transpose,  &GraphMaker::flip,
+                               &GraphMaker::slice,      &GraphMaker::slice,
+                               &GraphMaker::gather,     &GraphMaker::gather,
+                               &GraphMaker::update,     &GraphMaker::update,
+                               &GraphMaker::scatter,    &GraphMaker::scatter,
+                               &GraphMaker::reduce,     &GraphMaker::reduce,
+                               &GraphMaker::reduce,     &GraphMaker::concat,
+                               &GraphMaker::concat,     &GraphMaker::iota,
+                               &GraphMaker::size,       &GraphMaker::matmul,
+                               &GraphMaker::host_call,  &GraphMaker::assert_that,
+                               &GraphMaker::cumulative, &GraphMaker::cumulative,
+                               &GraphMaker::compress,   &GraphMaker::where,
+                               &GraphMaker::arange,     &GraphMaker::factorization,
+                               &GraphMaker::rows,       &GraphMaker::cond,
+                               &GraphMaker::loop,       &GraphMaker::diagonal,
+                               &GraphMaker::moved,      &GraphMaker::placed,
+                               &GraphMaker::reduced,    &GraphMaker::matmul_of_parts,
+                               &GraphMaker::late_slice, &GraphMaker::fold,
+                               &GraphMaker::stretched,  &GraphMaker::products_of_bytes};
   (this->*of(kMakers))();
 }
 

@@ -309,6 +309,19 @@ def test_dot_products_of_bytes(sizes, tmp_path):
     np.testing.assert_array_equal(got[0], x.astype(np.int32) @ y.T.astype(np.int32))
 
 
+@pytest.mark.parametrize("sizes", [(2, 3, 7, 5), (1, 1, 1, 1), (3, 0, 4, 2), (1, 65, 300, 9), (2, 2, 0, 3)])
+def test_weighted_rows_of_bytes(sizes, tmp_path):
+    rng = np.random.default_rng(2)
+    b, m, k, n = sizes
+    text = f"""graph @sums(%x: u8[{b}, {k}, {n}], %y: i8[{m}, {k}]) {{
+  %d = weighted_rows %x, %y
+  return %d
+}}"""
+    x, y = rng.integers(0, 256, (b, k, n)).astype(np.uint8), rng.integers(-128, 128, (m, k)).astype(np.int8)
+    got, _ = exported(text, tmp_path, "sums", [x, y])
+    np.testing.assert_array_equal(got[0], y.astype(np.int32) @ x.astype(np.int32))
+
+
 def broken(kind):
     a = positive_definite(20, np.float64, (3,))
     if kind == "indefinite":

@@ -44,6 +44,27 @@ static int32_t inlay_l_row_dots_u8(const void* const* operands, const int64_t* o
   return 0;
 }
 
+static int32_t inlay_l_weighted_rows_u8(const void* const* operands, const int64_t* operand_strides,
+                                        void* const* results, const int64_t* result_strides, const int64_t* sizes,
+                                        uint32_t options, void* workspace, int64_t* failure, InlayCall* call,
+                                        const int32_t* stop) {
+  const int64_t k = sizes[1], n = sizes[2], m = sizes[3];
+  (void)options, (void)workspace, (void)failure;
+  for (int64_t point = 0; point < sizes[0]; ++point) {
+    for (int64_t r = 0; r < m; ++r) {
+      const uint8_t* x = (const uint8_t*)operands[0] + point * operand_strides[0];
+      const int8_t* b = (const int8_t*)operands[1] + point * operand_strides[3] + r * operand_strides[4];
+      int32_t* y = (int32_t*)results[0] + point * result_strides[0] + r * result_strides[1];
+      if (r % 64 == 0 && ended(call, stop)) return INLAY_INTERRUPTED;
+      for (int64_t c = 0; c < n; ++c) y[c] = 0;
+      for (int64_t e = 0; e < k; ++e, x += operand_strides[1]) {
+        for (int64_t c = 0; c < n; ++c) y[c] = (int32_t)((uint32_t)y[c] + (uint32_t)(b[e] * x[c]));
+      }
+    }
+  }
+  return 0;
+}
+
 /* The others are of rows of any ordered type. NaN comes last. */
 
 static inline bool comes_before_f64(double a, double b) { return a < b || (isnan(b) && !isnan(a)); }
