@@ -3,6 +3,7 @@
     python bench/onnx_files.py [NAME ...]      a table: milliseconds of loading and of a call, megabytes
     python bench/onnx_files.py calls           microseconds of a call of a chain of 1, 10, 50 and 200 ops on 16 numbers
     python bench/onnx_files.py products        microseconds of products with weights of bytes, and of an LSTM with them
+    python bench/onnx_files.py convolutions    microseconds of convolutions of bytes
 
 Needs onnxruntime and the networks (tools/onnx_models.py), which scripts/setup fetches. CPU time of the thread, the least
 of many rounds; a load is in a fresh process, the least of three. Memory is what a first call adds to the process.
@@ -209,6 +210,45 @@ def quantised_lstm(steps, size, rng):
     return made([lstm], ("x", TensorProto.FLOAT, x.shape), ("y", TensorProto.FLOAT, [steps, 1, 1, size]), weights), x
 
 
+def quantised_convolution(form, channels, out, size, kernel, stride, groups, rng):
+    """A convolution of u8 with weights of i8, scaled and rounded to u8 by the op or as QDQ. And its argument."""
+    from onnx import TensorProto, helper
+
+    node = helper.make_node
+    scales = (rng.random(out) * 0.01 + 0.001).astype(np.float32)
+    weights = {
+        "w": rng.integers(-127, 128, (out, channels // groups, kernel, kernel)).astype(np.int8), "ws": scales,
+        "wz": np.zeros(out, np.int8), "b": rng.integers(-1000, 1000, out).astype(np.int32), "s": np.float32(0.02),
+        "z": np.uint8(120), "t": np.float32(0.5),
+    }  # fmt: skip
+    how = {"pads": [kernel // 2] * 4, "strides": [stride] * 2, "kernel_shape": [kernel] * 2, "group": groups}
+    if form == "operators":
+        nodes = [node("QLinearConv", ["x", "s", "z", "w", "ws", "wz", "t", "z", "b"], ["y"], **how)]
+    else:
+        weights |= {"bs": scales * np.float32(0.02), "bz": np.zeros(out, np.int32)}
+        nodes = [
+            node("DequantizeLinear", ["x", "s", "z"], ["xf"]), node("DequantizeLinear", ["w", "ws", "wz"], ["wf"], axis=0),
+            node("DequantizeLinear", ["b", "bs", "bz"], ["bf"], axis=0), node("Conv", ["xf", "wf", "bf"], ["yf"], **how),
+            node("QuantizeLinear", ["yf", "t", "z"], ["y"]),
+        ]  # fmt: skip
+    x = rng.integers(0, 256, (1, channels, size, size)).astype(np.uint8)
+    shape = [1, out, -(-size // stride), -(-size // stride)]
+    return made(nodes, ("x", TensorProto.UINT8, x.shape), ("y", TensorProto.UINT8, shape), weights), x
+
+
+def convolutions():
+    rng = np.random.default_rng(1)
+    print("| channels, image, kernel, stride | of | inlay, us | ORT, us | ratio |\n| --- | --- | --- | --- | --- |")
+    sizes = [(3, 32, 224, 3, 2, 1), (64, 64, 56, 3, 1, 1), (128, 128, 28, 3, 1, 1), (512, 512, 7, 3, 1, 1), (256, 64, 56, 1, 1, 1),
+             (64, 256, 56, 1, 1, 1), (960, 160, 7, 1, 1, 1), (96, 96, 56, 3, 1, 96)]  # fmt: skip
+    for channels, out, size, kernel, stride, groups in sizes:
+        what = f"{channels} to {out}{' by channel' * (groups > 1)}, {size} x {size}, {kernel} x {kernel}, {stride}"
+        for form in ("operators", "QDQ"):
+            net, x = quantised_convolution(form, channels, out, size, kernel, stride, groups, rng)
+            ours, theirs = microseconds(net, {"x": x})
+            print(f"| {what} | {form} | {ours:.1f} | {theirs:.1f} | {theirs / ours:.2f} x |", flush=True)
+
+
 def products():
     rng = np.random.default_rng(1)
     print("| rows x depth x columns | of | inlay, us | ORT, us | ratio |\n| --- | --- | --- | --- | --- |")
@@ -234,5 +274,7 @@ if __name__ == "__main__":
         calls()
     elif sys.argv[1:] == ["products"]:
         products()
+    elif sys.argv[1:] == ["convolutions"]:
+        convolutions()
     else:
         table(sys.argv[1:])

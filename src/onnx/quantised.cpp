@@ -10,9 +10,23 @@
 #include "onnx/reduce.h"
 
 namespace inlay::onnx {
-namespace {
-
 using Op = ScalarOp;
+
+bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
+
+ValueId moved(Call& c, ValueId x, int by, DType dtype) {
+  return by == 0 ? x : c.b.cast(c.with(Op::add_, c.b.cast(x, DType::i32), by), dtype);
+}
+
+std::optional<ValueId> moved_zero(Call& c, std::optional<ValueId> zero, int by) {
+  if (!zero) return by == 0 ? std::nullopt : std::optional(c.literal(DType::i32, by));
+  const auto known = c.known_literals(*zero);
+  if (known && std::ranges::all_of(*known, [&](const Literal& z) { return z.i == -by; })) return std::nullopt;
+  const ValueId wide = c.b.cast(*zero, DType::i32);
+  return by == 0 ? wide : c.with(Op::add_, wide, by);
+}
+
+namespace {
 
 std::pair<double, double> range_of(Call& c, DType dtype) {
   switch (dtype) {
@@ -39,20 +53,6 @@ double most_of(Call& c, const Integers& integers) {
 
 /// The rows of a matrix on the right, or a vector's elements.
 std::size_t row_axis(std::size_t rank) { return rank == 1 ? 0 : rank - 2; }
-
-bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
-/// Bytes of one kind as those of the other: `by` is added to each, and to their zero point.
-ValueId moved(Call& c, ValueId x, int by, DType dtype) {
-  return by == 0 ? x : c.b.cast(c.with(Op::add_, c.b.cast(x, DType::i32), by), dtype);
-}
-std::optional<ValueId> moved_zero(Call& c, std::optional<ValueId> zero, int by) {
-  if (!zero) return by == 0 ? std::nullopt : std::optional(c.literal(DType::i32, by));
-  const auto known = c.known_literals(*zero);
-  if (known && std::ranges::all_of(*known, [&](const Literal& z) { return z.i == -by; })) return std::nullopt;
-  const ValueId wide = c.b.cast(*zero, DType::i32);
-  return by == 0 ? wide : c.with(Op::add_, wide, by);
-}
 
 /// The sums over an axis, which stays as one of length 1 if it is the last.
 ValueId summed(Call& c, ValueId x, std::size_t axis) {
@@ -105,16 +105,11 @@ int64_t most_exact_terms(Call& c, const Integers& left, const Integers& right) {
   return most_terms(c, left, right, 1 << 24);  // f32 has all integers up to here
 }
 
-namespace {
-
-/// Does an i32 hold each sum of so many products, which is to be a float?
 bool holds_sums(Call& c, const Dequantised& left, const Dequantised& right, const Dim& depth) {
   if (!depth.is_constant() || !is_byte(c.type(left.x).dtype) || !is_byte(c.type(right.x).dtype)) return false;
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   return depth.constant() <= most_terms(c, {left.x, left.zero}, {right.x, right.zero}, kMost);
 }
-
-}  // namespace
 
 ValueId as_floats(Call& c, ValueId sums, ValueId left_scale, ValueId right_scale) {
   return c.scalar(Op::mul_, {c.b.cast(sums, DType::f32), c.scalar(Op::mul_, {left_scale, right_scale})});

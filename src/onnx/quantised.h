@@ -23,6 +23,13 @@ struct Integers {
   std::optional<ValueId> zero = {};
 };
 
+bool is_byte(DType dtype);
+
+/// Bytes of one kind as those of the other: `by` is added to each.
+ValueId moved(Call& c, ValueId x, int by, DType dtype);
+/// So is their zero point, in i32; none where it is 0 then.
+std::optional<ValueId> moved_zero(Call& c, std::optional<ValueId> zero, int by);
+
 /// How many products of two such numbers have no larger sum than this.
 int64_t most_terms(Call& c, const Integers& left, const Integers& right, int64_t sum);
 
@@ -52,6 +59,9 @@ std::optional<ByteColumns> byte_columns(Call& c, const Integers& right);
 /// product of floats computes it, which holds the sums exactly: of more columns than it does, in parts. For a small
 /// device, it is one of i32.
 ValueId integer_matmul(Call& c, const Integers& left, const Integers& right);
+
+/// Does an i32 hold each sum of so many products, which is to be a float?
+bool holds_sums(Call& c, const Dequantised& left, const Dequantised& right, const Dim& depth);
 
 /// Sums of products of integers as the floats that these stand for.
 ValueId as_floats(Call& c, ValueId sums, ValueId left_scale, ValueId right_scale);

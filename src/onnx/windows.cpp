@@ -1,5 +1,7 @@
 #include "onnx/windows.h"
 
+#include <algorithm>
+
 #include "ir/compose_shape.h"
 
 namespace inlay::onnx {
@@ -55,6 +57,10 @@ void count_windows(WindowAxis& axis, bool rounds_up) {
   axis.behind = max(axis.after, (axis.count - 1) * axis.stride + axis.reach() - axis.size - axis.before);
 }
 
+bool have_room(const Windows& windows) {
+  return std::ranges::any_of(windows, [](const WindowAxis& axis) { return !axis.before.is(0) || !axis.behind.is(0); });
+}
+
 }  // namespace
 
 std::vector<int64_t> numbers_of_axes(Call& c, std::string_view name, std::size_t count, int64_t otherwise) {
@@ -100,15 +106,18 @@ Windows windows_of(Call& c, const std::vector<Dim>& dims, const std::vector<Dim>
   return windows;
 }
 
-ValueId padded(Call& c, ValueId x, const Windows& windows, Literal value) {
+ValueId padded(Call& c, ValueId x, const Windows& windows, ValueId value) {
+  if (!have_room(windows)) return x;
   std::vector<Dim> before(first_axis(c, x, windows), Dim(0)), behind = before;
-  bool has_room = false;
   for (const WindowAxis& axis : windows) {
     before.push_back(axis.before);
     behind.push_back(axis.behind);
-    has_room = has_room || !axis.before.is(0) || !axis.behind.is(0);
   }
-  return has_room ? pad(c.b, x, before, behind, PadMode::constant, c.b.literal(value)) : x;
+  return pad(c.b, x, before, behind, PadMode::constant, value);
+}
+
+ValueId padded(Call& c, ValueId x, const Windows& windows, Literal value) {
+  return have_room(windows) ? padded(c, x, windows, c.b.literal(value)) : x;
 }
 
 ValueId gathered(Call& c, ValueId x, const Windows& windows) {

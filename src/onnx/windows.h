@@ -45,6 +45,7 @@ Windows windows_of(Call& c, const std::vector<Dim>& dims, const std::vector<Dim>
 /// x with `value` in the room around its last axes. It makes no node where there is none: a size check stands at the
 /// node that is made next, which is to be one that is read.
 ValueId padded(Call& c, ValueId x, const Windows& windows, Literal value);
+ValueId padded(Call& c, ValueId x, const Windows& windows, ValueId value);
 
 /// What the windows read of padded x: [..., kernels, counts]. Its places are affine: a loop reads it where x lies.
 ValueId gathered(Call& c, ValueId x, const Windows& windows);

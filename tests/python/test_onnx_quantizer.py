@@ -301,8 +301,8 @@ def test_what_is_stored(tmp_path):
     assert kernels == {"QDQ, u8 u8": (9, 0), "operators, u8 u8": (8, 0), "i8": (10, 0)}
 
 
-def test_weights_of_a_small_device_stay_bytes(tmp_path):
-    """`windows=False`: what would take four times the memory is converted where it is read."""
+def test_weights_stay_bytes(tmp_path):
+    """Beside their sums, and, for `windows=False`, as the file has them: they are converted where they are read."""
     for way in ("QDQ, i8 i8, channels", "operators, i8 i8, channels", "i8, channels"):
         path = quantised("convolutions", way, tmp_path)
         model = onnx.load(path)
@@ -315,7 +315,7 @@ def test_weights_of_a_small_device_stay_bytes(tmp_path):
             sizes[windows] = sum(np.asarray(array).nbytes for array in fn.compilation.bound)
         ints = sum(numpy_helper.to_array(one).size for one in model.graph.initializer if one.data_type in (TensorProto.INT8, TensorProto.UINT8))
         assert sizes[False] <= ints + 400
-        assert sizes[True] > 2.5 * ints
+        assert sizes[True] < 2 * ints  # those of single channels are floats
 
 
 def test_integers_of_which_no_f32_has_a_product():
