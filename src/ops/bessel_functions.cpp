@@ -136,7 +136,10 @@ double inlay_s_jv(double v, double x) noexcept {
   // Boost gives such an order back. Well below its order the function is less than any number.
   constexpr double kLargestOrder = 1e9;
   if (order > kLargestOrder) return order > 1.01 * size && (v > 0 || is_integer(v)) ? sign * 0.0 : kNan;
-  if (v < 0 && !is_integer(v)) return boost::math::cyl_bessel_j(v, size, Quiet());
+  if (v < 0 && !is_integer(v)) {
+    const double value = boost::math::cyl_bessel_j(v, size, Quiet());
+    return std::isinf(value) ? std::copysign(kInf, inlay::sin_pi(order)) : value;  // Boost loses the sign there
+  }
   return sign * boost::math::cyl_bessel_j(order, size, Quiet());
 }
 

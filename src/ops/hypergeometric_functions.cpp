@@ -247,6 +247,7 @@ Long gamma_ratio(std::initializer_list<Long> above, std::initializer_list<Long> 
 
 double at_1(const Parameters<Long>& p) {
   const Long apart = p.c - p.a - p.b;
+  if (std::isnan(apart)) return kNan;
   if (!(apart > 0)) return std::copysign(kInf, static_cast<double>(gamma_ratio({p.c}, {p.a, p.b})));
   return static_cast<double>(gamma_ratio({p.c, apart}, {p.c - p.a, p.c - p.b}));
 }

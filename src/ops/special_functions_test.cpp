@@ -217,6 +217,7 @@ TEST(SpecialFunctions, Hyp2f1HasItsCorners) {
       {"1, infinite", inlay_s_hyp2f1, 1, 1, 2, 1, kInf},
       {"a root", inlay_s_hyp2f1, 1.5, -0.5, 0.5, 0.5, 0},
       {"infinite c", inlay_s_hyp2f1, 1, 2, kInf, 0.5, 1},
+      {"infinite a and c at 1", inlay_s_hyp2f1, kInf, 2, kInf, 1, kNan},
       {"less than any number", inlay_s_hyp2f1, 26.5, 25.25, -13.0625, -1e14, 0},
   };
   for (const Four& row : rows) {
@@ -290,6 +291,8 @@ TEST(SpecialFunctions, OfTwoOperandsHaveTheirCorners) {
       {"jv", inlay_s_jv, -1, 0, -0.0},
       {"jv", inlay_s_jv, 0.5, -1, kNan},
       {"jv", inlay_s_jv, 2.5, kInf, 0},
+      {"jv", inlay_s_jv, -1000.5, 3, kInf},
+      {"jv", inlay_s_jv, -1001.5, 3, -kInf},
       {"ive", inlay_s_ive, 0, -0.0, 1},
       {"ive", inlay_s_ive, -0.5, 0, kNan},
       {"ive", inlay_s_ive, 0.5, -1, kNan},

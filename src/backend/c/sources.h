@@ -5,7 +5,7 @@
 
 namespace inlay::c_backend {
 
-inline constexpr int kNumSources = 13;
+inline constexpr int kNumSources = 17;
 extern const std::array<std::string_view, kNumSources> kSources;  // functions/*.c
 inline constexpr int kNumMatrixSources = 6;
 extern const std::array<std::string_view, kNumMatrixSources> kMatrixSources;  // functions/matrices.c, ...

@@ -18,7 +18,7 @@
   X(cabs) X(cacos) X(cacosh) X(carg) X(casin) X(casinh) X(catan) X(catanh) X(ccos) X(ccosh) X(cexp) X(clog) X(cpow) \
   X(csin) X(csinh) X(csqrt) X(ctan) X(ctanh)
 /* clang-format on */
-#define LONG(X) X(cosl) X(logl) X(sinl) X(sincosl)
+#define LONG(X) X(asinl) X(cosl) X(logl) X(sinl) X(sincosl) X(sqrtl)
 #define MEMORY(X) X(memcpy) X(memmove) X(memset) X(memcmp)
 
 #define ONE(name) {#name, (void*)name},
