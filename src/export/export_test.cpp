@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 /// Is removed with all that is in it.
 class Folder {
@@ -130,10 +129,6 @@ TEST(Export, WhatDoesNotFitIsSaid) {
   EXPECT_EQ(said({.sizes = {{"m", 3}}, .bound = {{"w", kMatrix}}}), "unknown-name: the program has no size m");
   EXPECT_EQ(said({.bound = {{"w", kMatrix}}, .compile = {.planner = "best"}}),
             "unknown-name: planner=best: there is no such planner");
-  ArrayProgram p("values");
-  p.output(library_op(LibraryOp::eigvals, {p.param("x", DType::f64, {3, 3})})[0], "y");
-  EXPECT_THAT(failure([&] { exported(p.finish()); }),
-              StartsWith("unsupported: @values cannot be exported, as C has not all that it uses: "));
 }
 
 TEST(Export, AFailureNamesTheLineOfTheCall) {

@@ -286,13 +286,13 @@ def test_digamma_left_of_0_lies_in_the_code(tmp_path):
     np.testing.assert_allclose(g, wanted_f32, rtol=1e-7)
 
 
-ABSENT = """graph @absent(%x: f64[n], %m: c128[20, 30], %k: c128[30, 40], %s: f64[20, 20]) {
+ABSENT = """graph @absent(%x: f64[n], %s: c128[20, 20]) {
   %tail = owens_t %x, %x
-  %product = matmul %m, %k
+  %bessel = jv %x, %x
   %values = eigvals %s
   %order = sort %x
   %found = host_call "look" (%order) : f64[n]
-  return %tail, %product, %values, %found
+  return %tail, %bessel, %values, %found
 }
 """
 
@@ -302,11 +302,11 @@ def test_what_c_has_not_is_refused_by_one_sentence(tmp_path):
     said = tool("export", tmp_path / "absent.inlay", "--size", "n=4", "-o", tmp_path / "out", code=1)
     first = said.splitlines()[0]
     assert first.startswith(f"error[unsupported]: {tmp_path}/absent.inlay cannot be exported, as C has not all that it uses: ")
-    for part in ("inlay_l_matmul_c128", "(product)", "inlay_l_eigvals_f64", '"look" is a function of the host'):
-        assert part in first
-    assert "sort" not in first and "inlay_s_" not in first
+    assert '"look" is a function of the host' in first
+    for one in ("sort", "eigvals", "jv", "owens_t"):
+        assert one not in first
     assert not (tmp_path / "out").exists()
-    with pytest.raises(NotImplementedError, match="inlay_l_eigvals_f64"):
+    with pytest.raises(NotImplementedError, match='"look" is a function of the host'):
         inlay.export(ABSENT, tmp_path / "out", sizes={"n": 4})
     assert not (tmp_path / "out").exists()
 

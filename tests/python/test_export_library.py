@@ -5,11 +5,17 @@ import re
 import inlay
 import numpy as np
 import pytest
-from factors import assert_orthonormal, assert_reconstructs, assert_svd, of_reflections
+from factors import adjoint, assert_orthonormal, assert_reconstructs, assert_svd, of_reflections
 from test_export import COMPILERS, FLAGS, Library, require_alone, run
 
 RNG = np.random.default_rng(7)
 SIDES = [0, 1, 2, 17, 33]
+DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
+
+
+def normal(shape, dtype):
+    x = RNG.normal(size=shape)
+    return (x + 1j * RNG.normal(size=shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
 
 
 def exported(text, folder, name, arguments, **more):
@@ -31,11 +37,11 @@ def assert_near(got, want, length):
 
 
 def positive_definite(n, dtype, batch=()):
-    x = RNG.normal(size=(*batch, n, n)).astype(dtype)
-    return x @ np.swapaxes(x, -1, -2) + n * np.eye(n, dtype=dtype)
+    x = normal((*batch, n, n), dtype)
+    return x @ adjoint(x) + n * np.eye(n, dtype=dtype)
 
 
-@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("t", DTYPES)
 @pytest.mark.parametrize("n", SIDES)
 def test_products_and_systems(n, t, tmp_path):
     text = f"""graph @algebra(%a: {t}[{n}, {n}], %b: {t}[{n}, 18], %many: {t}[3, {n}, {n}], %v: {t}[{n}]) {{
@@ -50,15 +56,16 @@ def test_products_and_systems(n, t, tmp_path):
   %y = solve_triangular %l, %b
   %z = solve_triangular %u, %b upper transposed
   %w = solve_triangular %a, %v unit_diagonal
+  %h = solve_triangular %l, %b adjoint
+  %k = solve_triangular %u, %b upper adjoint
   %x = solve %at, %b
   %xs = solve %many, %b
   %lu, %swaps = lu_factor %a
   %order = pivots_to_permutation %swaps
-  return %ab, %ba, %av, %each, %l, %u, %y, %z, %x, %xs, %lu, %swaps, %order
+  return %ab, %ba, %av, %each, %l, %u, %y, %z, %h, %k, %x, %xs, %lu, %swaps, %order
 }}"""
-    dtype = {"f32": np.float32, "f64": np.float64}[t]
-    arguments = [positive_definite(n, dtype), RNG.normal(size=(n, 18)).astype(dtype),
-                 positive_definite(n, dtype, (3,)), RNG.normal(size=n).astype(dtype)]  # fmt: skip
+    dtype = DTYPES[t]
+    arguments = [positive_definite(n, dtype), normal((n, 18), dtype), positive_definite(n, dtype, (3,)), normal(n, dtype)]
     got, wanted = exported(text, tmp_path, "algebra", arguments)
     for g, w in zip(got[:-2], wanted[:-2], strict=True):
         assert_near(g, w, n)
@@ -66,9 +73,10 @@ def test_products_and_systems(n, t, tmp_path):
         np.testing.assert_array_equal(g, w)
 
 
+@pytest.mark.parametrize("t", ["f64", "c128"])
 @pytest.mark.parametrize("m, n", [(0, 3), (1, 1), (5, 5), (30, 20), (20, 30)])
-def test_orthogonal_factors(m, n, tmp_path):
-    text = f"""graph @factors(%a: f64[{m}, {n}]) {{
+def test_orthogonal_factors(m, n, t, tmp_path):
+    text = f"""graph @factors(%a: {t}[{m}, {n}]) {{
   %q, %r = qr %a
   %whole, %s = qr_complete %a
   %only = qr_r %a
@@ -76,7 +84,7 @@ def test_orthogonal_factors(m, n, tmp_path):
   %raw, %tau = qr_raw %a
   return %q, %r, %whole, %s, %only, %turned, %t, %order, %raw, %tau
 }}"""
-    a = RNG.normal(size=(m, n))
+    a = normal((m, n), DTYPES[t])
     got, wanted = exported(text, tmp_path, "factors", [a])
     q, r, whole, s, only, turned, t, order, raw, tau = got
     for left, right in [(q, r), (whole, s)]:
@@ -97,9 +105,12 @@ SPECTRA = """graph @spectra(%a: T[2, m, n]) {
 }"""
 
 
-def matrices(kind, m, n):
+def matrices(kind, m, n, dtype):
     """Two of them, of the kinds on which rotations could go on for ever, or vectors be lost."""
-    a = RNG.normal(size=(2, m, n))
+    return of_kind(kind, normal((2, m, n), DTYPES[dtype]).astype(complex if dtype[0] == "c" else float), n).astype(DTYPES[dtype])
+
+
+def of_kind(kind, a, n):
     if kind == "of rank 1":
         return a[:, :, :1] * a[:, :1, :]
     if kind == "graded":
@@ -110,11 +121,11 @@ def matrices(kind, m, n):
 KINDS = ["any", "zero", "of rank 1", "graded", "tiny", "huge"]
 
 
-@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("t", ["f32", "f64", "c128"])
 @pytest.mark.parametrize("kind, m, n", [("any", *sides) for sides in [(0, 3), (3, 0), (1, 1), (7, 1), (40, 17), (17, 40)]]
                          + [(kind, 20, 12) for kind in KINDS] + [(kind, 12, 20) for kind in KINDS])  # fmt: skip
 def test_singular_values(kind, m, n, t, tmp_path):
-    a = matrices(kind, m, n).astype({"f32": np.float32, "f64": np.float64}[t])
+    a = matrices(kind, m, n, t)
     text = SPECTRA.replace("T", t).replace("m,", f"{m},").replace("n]", f"{n}]")
     (u, s, vh, fu, fs, fvh, only), wanted = exported(text, tmp_path, "spectra", [a])
     assert_svd(a, u, s, vh)
@@ -126,11 +137,11 @@ def test_singular_values(kind, m, n, t, tmp_path):
         np.testing.assert_allclose(values, wanted[1], rtol=0, atol=20 * np.finfo(a.dtype).eps * size)
 
 
-@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("t", ["f32", "f64", "c64"])
 @pytest.mark.parametrize("kind, n", [("any", n) for n in (0, 1, 2, 33)] + [(kind, 20) for kind in KINDS])
 def test_symmetric_eigenvalues(kind, n, t, tmp_path):
-    x = matrices(kind, n, n)
-    a = (x + np.swapaxes(x, -1, -2)).astype({"f32": np.float32, "f64": np.float64}[t])
+    x = matrices(kind, n, n, t)
+    a = x + adjoint(x)
     text = f"""graph @symmetric(%a: {t}[2, {n}, {n}], %b: {t}[2, {n}, {n}]) {{
   %w, %v = eigh %a
   %uw, %uv = eigh %b upper
@@ -142,7 +153,7 @@ def test_symmetric_eigenvalues(kind, n, t, tmp_path):
     (w, v, uw, uv, only), wanted = exported(text, tmp_path, "symmetric", [a, b])
     for values, vectors in [(w, v), (uw, uv)]:
         assert_orthonormal(vectors)
-        assert_reconstructs(a, vectors * values[..., None, :], np.swapaxes(vectors, -1, -2))
+        assert_reconstructs(a, vectors * values[..., None, :], adjoint(vectors))
     for values in (w, uw, only):
         assert (np.diff(values) >= 0).all()
         size = n * np.abs(a).max(initial=0)
@@ -211,11 +222,11 @@ def test_equal_eigenvalues(rows, columns, t, tmp_path):
         assert (np.diff(w[i]) >= 0).all() and (np.diff(s[i]) <= 0).all(), name
 
 
-@pytest.mark.parametrize("t", ["f32", "f64"])
+@pytest.mark.parametrize("t", ["f32", "f64", "c64"])
 @pytest.mark.parametrize("n, size", [(0, 1), (1, 1), (2, 30), (20, 0.01), (20, 1), (20, 3)])
 def test_exponential(n, size, t, tmp_path):
     text = f"graph @f(%a: {t}[3, {n}, {n}]) {{\n  %x = expm %a\n  return %x\n}}"
-    a = (size * RNG.normal(size=(3, n, n))).astype({"f32": np.float32, "f64": np.float64}[t])
+    a = (size * normal((3, n, n), DTYPES[t])).astype(DTYPES[t])
     a[1:2, :1, :1] = np.inf
     (x,), (wanted,) = exported(text, tmp_path, "f", [a])
     assert np.isnan(x[1]).all()
@@ -227,44 +238,49 @@ def test_exponential(n, size, t, tmp_path):
 
 
 def test_spectra_of_what_is_not_finite_are_nan(tmp_path):
-    text = """graph @f(%a: f64[4, 3], %b: f32[3, 3]) {
+    text = """graph @f(%a: f64[4, 3], %b: c64[3, 3]) {
   %u, %s, %vh = svd %a
   %w, %v = eigh %b
   return %u, %s, %vh, %w, %v
 }"""
     inlay.export(text, tmp_path, "shared", name="f")
-    a, b = RNG.normal(size=(4, 3)), np.eye(3, dtype=np.float32)
-    a[3, 1], b[2, 1] = -np.inf, np.nan
-    got = [np.zeros(shape, t) for shape, t in [((4, 3), a.dtype), (3, a.dtype), ((3, 3), a.dtype), (3, b.dtype), ((3, 3), b.dtype)]]
+    a, b = RNG.normal(size=(4, 3)), np.eye(3, dtype=np.complex64)
+    a[3, 1], b[2, 1] = -np.inf, 1j * np.nan
+    got = [np.zeros(shape, t) for shape, t in [((4, 3), a.dtype), (3, a.dtype), ((3, 3), a.dtype), (3, np.float32), ((3, 3), b.dtype)]]
     assert Library(tmp_path, "f")([a, b], got) == 0
     for each in got:
         assert np.isnan(each).all()
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("op, results", [("svd", "%u, %s, %vh"), ("svd_full", "%u, %s, %vh"), ("singular_values", "%s"),
-                                         ("eigh", "%w, %v"), ("eigvalsh", "%w"), ("expm", "%x")])  # fmt: skip
-def test_spectra_for_small_machines(op, results, compiler, tmp_path):
-    text = f"graph @f(%a: f32[20, 20]) {{\n  {results} = {op} %a\n  return {results}\n}}"
+@pytest.mark.parametrize("t, op, results", [("f32", "svd", "%u, %s, %vh"), ("f32", "svd_full", "%u, %s, %vh"),
+                                            ("f32", "singular_values", "%s"), ("f32", "eigh", "%w, %v"),
+                                            ("f32", "eigvalsh", "%w"), ("f32", "expm", "%x"), ("f32", "schur", "%t, %z"),
+                                            ("f32", "eig", "%w, %v"), ("c64", "svd", "%u, %s, %vh"), ("c64", "qr", "%q, %r"),
+                                            ("c64", "schur", "%t, %z"), ("c64", "eig", "%w, %v"), ("c64", "sort", "%x")])  # fmt: skip
+def test_spectra_for_small_machines(t, op, results, compiler, tmp_path):
+    text = f"graph @f(%a: {t}[20, 20]) {{\n  {results} = {op} %a\n  return {results}\n}}"
     _, code = inlay.export(text, tmp_path, name="f", freestanding=True)
     run(compiler, *FLAGS, "-ffreestanding", "-c", code, "-o", tmp_path / "f.o")
     require_alone(tmp_path / "f.o")
-    # In f32 throughout, but for constants that a compiler rounds.
+    # In f32 throughout, but for constants that a compiler rounds; complex numbers, too.
     written = re.sub(r"/\*.*?\*/", "", code.read_text(), flags=re.DOTALL)
     assert not re.search(r"\bdouble\b|\w+_f64\b|\bsqrt\(", written)
 
 
+@pytest.mark.parametrize("t", ["f32", "c64"])
 @pytest.mark.parametrize("n", [1, 2, 3, 40])
-def test_three_diagonals(n, tmp_path):
-    text = f"""graph @three(%l: f32[{n - 1}], %d: f32[{n}], %u: f32[{n - 1}], %b: f32[{n}, 3]) {{
+def test_three_diagonals(n, t, tmp_path):
+    text = f"""graph @three(%l: {t}[{n - 1}], %d: {t}[{n}], %u: {t}[{n - 1}], %b: {t}[{n}, 3]) {{
   %fl, %fd, %fu, %fuu, %pivots = tridiagonal_lu_factor %l, %d, %u
   %x = tridiagonal_lu_solve %fl, %fd, %fu, %fuu, %pivots, %b
   %y = tridiagonal_lu_solve %fl, %fd, %fu, %fuu, %pivots, %b transposed
   return %fl, %fd, %fu, %fuu, %pivots, %x, %y
 }}"""
-    l, d, u = (RNG.uniform(1, 2, size).astype(np.float32) for size in (n - 1, n, n - 1))
+    phases = 1 if t == "f32" else 1 + 1j
+    l, d, u = ((RNG.uniform(1, 2, size) * phases).astype(DTYPES[t]) for size in (n - 1, n, n - 1))
     d += 4 * (np.arange(n) % 3 > 0)  # else rows change places
-    got, wanted = exported(text, tmp_path, "three", [l, d, u, RNG.normal(size=(n, 3)).astype(np.float32)])
+    got, wanted = exported(text, tmp_path, "three", [l, d, u, normal((n, 3), DTYPES[t])])
     np.testing.assert_array_equal(got[4], wanted[4])
     for g, w in zip(got, wanted, strict=True):
         np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5)
@@ -272,7 +288,7 @@ def test_three_diagonals(n, tmp_path):
 
 @pytest.mark.parametrize("n", [0, 1, 2, 1000])
 def test_rows(n, tmp_path):
-    text = f"""graph @rows(%x: f64[2, {n}], %f: f32[{n}], %k: i16[{n}], %big: u64[{n}], %flags: bool[{n}], %w: f64[9]) {{
+    text = f"""graph @rows(%x: f64[2, {n}], %f: f32[{n}], %k: i16[{n}], %big: u64[{n}], %flags: bool[{n}], %z: c64[{n}]) {{
   %xs = sort %x
   %at = argsort %x
   %fs = sort %f
@@ -282,17 +298,22 @@ def test_rows(n, tmp_path):
   %flat = argsort %flags
   %left = searchsorted %fs, %f
   %right = searchsorted %ks, %k right
-  return %xs, %at, %fs, %ks, %kat, %bigs, %flat, %left, %right
+  %zs = sort %z
+  %zat = argsort %z
+  %among = searchsorted %zs, %z
+  return %xs, %at, %fs, %ks, %kat, %bigs, %flat, %left, %right, %zs, %zat, %among
 }}"""
     x = RNG.normal(size=(2, n))
     x[:, ::7], x[:, 3::11], x[:, 5::13] = np.nan, np.inf, 0.5
     arguments = [x, np.round(x[0], 1).astype(np.float32), RNG.integers(-99, 99, n).astype(np.int16),
-                 RNG.integers(0, 2**64, n, dtype=np.uint64), RNG.integers(0, 2, n).astype(bool), np.arange(9.0)]  # fmt: skip
-    got, _ = exported(text.replace(", %w: f64[9]", ""), tmp_path, "rows", arguments[:-1])
-    x, f, k, big, flags, _ = arguments
+                 RNG.integers(0, 2**64, n, dtype=np.uint64), RNG.integers(0, 2, n).astype(bool),
+                 np.stack([RNG.integers(-3, 3, n), x[0]], -1).astype(np.float32).view(np.complex64)[:, 0]]  # fmt: skip
+    got, _ = exported(text, tmp_path, "rows", arguments)
+    x, f, k, big, flags, z = arguments
     by_numpy = [np.sort(x), np.argsort(x, kind="stable"), np.sort(f), np.sort(k), np.argsort(k, kind="stable"),
                 np.sort(big), np.argsort(flags, kind="stable"), np.searchsorted(np.sort(f), f),
-                np.searchsorted(np.sort(k), k, side="right")]  # fmt: skip
+                np.searchsorted(np.sort(k), k, side="right"), np.sort(z), np.argsort(z, kind="stable"),
+                np.searchsorted(np.sort(z), z)]  # fmt: skip
     for g, w in zip(got, by_numpy, strict=True):
         np.testing.assert_array_equal(g, w)
 

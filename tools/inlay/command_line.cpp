@@ -115,8 +115,8 @@ Examples:
 
 The header declares int32_t NAME(const double x[64], ..., double y[64], void* arena), where every size is fixed, the
 entry NAME_entry, which takes an InlayCall, the bytes of working memory and the codes of failures. The code allocates
-nothing, keeps nothing and links with libm alone; a program that would not (eig, schur, products of complex numbers, ...,
-host calls) is refused. docs/file.md has more.)";
+nothing, keeps nothing and links with libm alone; a program that would not, as it calls the host, is refused.
+docs/file.md has more.)";
 
 constexpr const char* kPlanFooter = R"(
 FILE has a line id,lower,upper,size for each buffer: size bytes that are needed at the times lower <= t < upper. Its first

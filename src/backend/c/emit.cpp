@@ -219,8 +219,9 @@ class Emitter {
 
   /// Functions that the program brings with it, and declarations of those that it does not.
   std::string own_functions() {
-    std::string text =
-        text_of(p_.needs.functions, {.index = p_.index_type(), .sum_parts = most_parts(p_.needs.most_points)});
+    std::string text = text_of(p_.needs.functions, {.index = p_.index_type(),
+                                                    .sum_parts = most_parts(p_.needs.most_points),
+                                                    .freestanding = options_.freestanding});
     write_lanes(text);
     if (!p_.needs.externals.empty()) text += "/* Whoever links this file defines these. */\n";
     for (const auto& [name, external] : p_.needs.externals) text += external.declaration + "\n";

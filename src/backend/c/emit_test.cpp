@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backend/c/compiled_test.h"
+#include "backend/c/functions.h"
 #include "backend/c/text.h"
 #include "support/ascii.h"
 
@@ -26,6 +27,18 @@ using ::testing::Not;
 std::string source_of(std::string_view text) {
   const auto [program, plan] = memory::plan_memory(kernel::parse(text));
   return c_backend::source_of(program, plan).text;
+}
+
+TEST(Functions, EachLibraryOpHasASourceForEachOfItsDTypes) {
+  std::set<std::string> names;
+  for (const Function& function : functions()) EXPECT_TRUE(names.insert(function.name).second) << function.name;
+  for (int op = 0; op < kNumLibraryOps; ++op) {
+    for (DType dtype : {DType::boolean, DType::i8, DType::i16, DType::i32, DType::i64, DType::u8, DType::u16,
+                        DType::u32, DType::u64, DType::f32, DType::f64, DType::c64, DType::c128}) {
+      const std::string name = str("inlay_l_", facts(LibraryOp(op)).name, "_", dtype_name(dtype));
+      EXPECT_TRUE(names.contains(name) || !accepts(LibraryOp(op), dtype)) << name;
+    }
+  }
 }
 
 /// Set until the end of the test.

@@ -124,6 +124,7 @@ std::string freestanding_head(std::string_view code) {
   const std::set<std::string, std::less<>> used(words.begin(), words.end());
   std::string out = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
   out += kMemory;
+  if (used.contains("_Complex")) out += "#ifndef __GNUC__\n#define __extension__\n#endif\n";
   for (const Declared& function : kDeclared) {
     if (used.contains(function.name)) out += declaration(function, "double", "");
     if (used.contains(str(function.name, "f"))) out += declaration(function, "float", "f");

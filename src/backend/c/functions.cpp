@@ -84,6 +84,7 @@ std::vector<Function> read_functions() {
   const auto add = [&](const std::vector<Function>& more) { out.insert(out.end(), more.begin(), more.end()); };
   for (std::string_view source : kSources) add(written_in(source));
   for (std::string_view source : kMatrixSources) add(for_fields(written_in(source)));
+  add(for_reals(written_in(kBlasSource)));
   add(for_ordered(written_in(kRowSource)));
   std::unordered_set<std::string> before;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -120,11 +121,15 @@ constexpr std::string_view kNoFastMath = R"(#ifdef __FAST_MATH__
 )";
 
 int most_parts(const Dim& most_points) {
-  if (!most_points.is_constant()) return SumTypes().sum_parts;
+  if (!most_points.is_constant()) return TypeChoices().sum_parts;
   return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(most_points.constant()) / kBlockInOrder)));
 }
 
-std::string text_of(const std::set<std::string>& names, const SumTypes& types) {
+static bool is_c_complex(const Function& function) {
+  return function.name == "complex_c128" || function.name == "complex_c64";
+}
+
+std::string text_of(const std::set<std::string>& names, const TypeChoices& types) {
   const std::set<std::string> wanted = with_needs(names);
   std::string out;
   if (std::ranges::any_of(wanted, [](std::string_view name) { return name.starts_with("math_"); })) {
@@ -137,7 +142,8 @@ std::string text_of(const std::set<std::string>& names, const SumTypes& types) {
     } else if (function.name == "inlay_parts") {
       out += str("enum { inlay_parts = ", types.sum_parts, " };\n\n");
     } else {
-      out += function.text + "\n\n";
+      const bool is_extension = types.freestanding && is_c_complex(function);
+      out += str(is_extension ? "__extension__ " : "", function.text, "\n\n");
     }
   }
   return out;

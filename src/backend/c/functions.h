@@ -24,16 +24,17 @@ const std::vector<Function>& functions();
 /// So many numbers are added one after the other; where there are more, by blocks.
 constexpr int kBlockInOrder = 32;
 
-/// What a program makes of the types in which sums are counted.
-struct SumTypes {
-  std::string_view index = "int64_t";
+/// What a program makes of types.
+struct TypeChoices {
+  std::string_view index = "int64_t";  // in which sums are counted
   int sum_parts = 48;
+  bool freestanding = false;  // _Complex is no type of such a C, but an extension of the compilers that have it
 };
 /// Each block has kBlockInOrder points or more, and n blocks have log2(n) + 1 parts at most.
 int most_parts(const Dim& most_points);
 
 /// The text of `names` and of what they need.
-std::string text_of(const std::set<std::string>& names, const SumTypes& types = {});
+std::string text_of(const std::set<std::string>& names, const TypeChoices& types = {});
 /// Those of a BLAS or a LAPACK that they call: dgemm_.
 std::vector<std::string> blas_calls(const std::set<std::string>& names);
 bool needs_complex_header(const std::set<std::string>& names);

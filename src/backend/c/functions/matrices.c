@@ -8,7 +8,7 @@
 
 /* Library ops, called as library/library.h says: operands and results by the addresses of their first elements and
    three strides each, in elements: from matrix to matrix, from row to row, from column to column. `sizes` are those of
-   the batch and of the axes. Written for double: for float types and the functions of the C library are replaced. */
+   the batch and of the axes. Written for double: for other numbers types and functions are replaced (fields.c). */
 
 /* Of LibraryOption. */
 static const uint32_t kOptionUpper = 1;
@@ -45,18 +45,25 @@ static inline void fill_matrix_f64(double* x, const int64_t* strides, int64_t ro
   }
 }
 
-/* y -= the sum of the rows of x, times weights; four at a time, and in their order. */
+/* y -= the sum of the rows of x, times weights or their conjugates; four at a time, and in their order. */
 static inline void subtract_rows_f64(double* restrict y, const double* restrict x, int64_t row, int64_t count,
-                                     const double* restrict weights, int64_t weight, int64_t columns) {
+                                     const double* restrict weights, int64_t weight, bool conjugated, int64_t columns) {
   int64_t k = 0;
   for (; k + 4 <= count; k += 4) {
-    const double w0 = weights[k * weight], w1 = weights[(k + 1) * weight], w2 = weights[(k + 2) * weight],
-                 w3 = weights[(k + 3) * weight];
+    double w[4];
+    for (int i = 0; i < 4; ++i) {
+      w[i] = weights[(k + i) * weight];
+      if (conjugated) w[i] = conj_f64(w[i]);
+    }
+    const double w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
     const double *x0 = x + k * row, *x1 = x0 + row, *x2 = x1 + row, *x3 = x2 + row;
-    for (int64_t c = 0; c < columns; ++c) y[c] = y[c] - w0 * x0[c] - w1 * x1[c] - w2 * x2[c] - w3 * x3[c];
+    for (int64_t c = 0; c < columns; ++c) {
+      y[c] = y[c] - times_f64(w0, x0[c]) - times_f64(w1, x1[c]) - times_f64(w2, x2[c]) - times_f64(w3, x3[c]);
+    }
   }
   for (; k < count; ++k) {
-    for (int64_t c = 0; c < columns; ++c) y[c] -= weights[k * weight] * x[k * row + c];
+    const double w = conjugated ? conj_f64(weights[k * weight]) : weights[k * weight];
+    for (int64_t c = 0; c < columns; ++c) y[c] -= times_f64(w, x[k * row + c]);
   }
 }
 
@@ -69,10 +76,12 @@ static inline void add_rows_f64(double* restrict y, const double* restrict x, in
     const double w0 = weights[k * weight], w1 = weights[(k + 1) * weight], w2 = weights[(k + 2) * weight],
                  w3 = weights[(k + 3) * weight];
     const double *x0 = x + k * row, *x1 = x0 + row, *x2 = x1 + row, *x3 = x2 + row;
-    for (int64_t c = 0; c < columns; ++c) y[c] = y[c] + w0 * x0[c] + w1 * x1[c] + w2 * x2[c] + w3 * x3[c];
+    for (int64_t c = 0; c < columns; ++c) {
+      y[c] = y[c] + times_f64(w0, x0[c]) + times_f64(w1, x1[c]) + times_f64(w2, x2[c]) + times_f64(w3, x3[c]);
+    }
   }
   for (int64_t k = fours; k < count; ++k) {
-    for (int64_t c = 0; c < columns; ++c) y[c] += weights[k * weight] * x[k * row + c];
+    for (int64_t c = 0; c < columns; ++c) y[c] += times_f64(weights[k * weight], x[k * row + c]);
   }
 }
 
@@ -85,10 +94,10 @@ static inline void multiply_row_f64(const double* restrict x, int64_t x_step, co
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     for (int64_t k = 0; k < rows; ++k) {
       const double e = x[k * x_step];
-      s0 += e * m0[k * row];
-      s1 += e * m1[k * row];
-      s2 += e * m2[k * row];
-      s3 += e * m3[k * row];
+      s0 += times_f64(e, m0[k * row]);
+      s1 += times_f64(e, m1[k * row]);
+      s2 += times_f64(e, m2[k * row]);
+      s3 += times_f64(e, m3[k * row]);
     }
     y[c * y_step] = s0;
     y[(c + 1) * y_step] = s1;
@@ -97,7 +106,7 @@ static inline void multiply_row_f64(const double* restrict x, int64_t x_step, co
   }
   for (int64_t left = columns % 4; left > 0; --left, ++c) { /* gcc 12 warns of an overflow in a loop to `columns` */
     double sum = 0;
-    for (int64_t k = 0; k < rows; ++k) sum += x[k * x_step] * m[k * row + c * column];
+    for (int64_t k = 0; k < rows; ++k) sum += times_f64(x[k * x_step], m[k * row + c * column]);
     y[c * y_step] = sum;
   }
 }
@@ -134,21 +143,21 @@ static int32_t inlay_l_matmul_f64(const void* const* operands, const int64_t* op
 static inline int64_t cholesky_lower_f64(double* l, int64_t row, int64_t n) {
   for (int64_t c = 0; c < n; ++c) {
     double* restrict across = l + c * row;
-    double rest = across[c];
-    for (int64_t k = 0; k < c; ++k) rest -= across[k] * across[k];
+    real_r64 rest = re_f64(across[c]);
+    for (int64_t k = 0; k < c; ++k) rest -= square_f64(across[k]);
     if (!(rest > 0)) return c + 1;
-    const double root = sqrt(rest);
+    const real_r64 root = sqrt(rest);
     across[c] = root;
     int64_t r = c + 1;
     for (; r + 4 <= n; r += 4) {
       double *l0 = l + r * row, *l1 = l0 + row, *l2 = l1 + row, *l3 = l2 + row;
       double s0 = l0[c], s1 = l1[c], s2 = l2[c], s3 = l3[c];
       for (int64_t k = 0; k < c; ++k) {
-        const double e = across[k];
-        s0 -= l0[k] * e;
-        s1 -= l1[k] * e;
-        s2 -= l2[k] * e;
-        s3 -= l3[k] * e;
+        const double e = conj_f64(across[k]);
+        s0 -= times_f64(l0[k], e);
+        s1 -= times_f64(l1[k], e);
+        s2 -= times_f64(l2[k], e);
+        s3 -= times_f64(l3[k], e);
       }
       l0[c] = s0 / root;
       l1[c] = s1 / root;
@@ -157,7 +166,7 @@ static inline int64_t cholesky_lower_f64(double* l, int64_t row, int64_t n) {
     }
     for (; r < n; ++r) {
       double sum = l[r * row + c];
-      for (int64_t k = 0; k < c; ++k) sum -= l[r * row + k] * across[k];
+      for (int64_t k = 0; k < c; ++k) sum -= times_f64(l[r * row + k], conj_f64(across[k]));
       l[r * row + c] = sum / root;
     }
   }
@@ -168,10 +177,12 @@ static inline int64_t cholesky_lower_f64(double* l, int64_t row, int64_t n) {
 static inline int64_t cholesky_upper_f64(double* u, int64_t row, int64_t n) {
   for (int64_t r = 0; r < n; ++r) {
     double* across = u + r * row;
-    subtract_rows_f64(across + r, u + r, row, r, u + r, row, n - r);
-    if (!(across[r] > 0)) return r + 1;
-    across[r] = sqrt(across[r]);
-    for (int64_t c = r + 1; c < n; ++c) across[c] /= across[r];
+    subtract_rows_f64(across + r, u + r, row, r, u + r, row, true, n - r);
+    const real_r64 rest = re_f64(across[r]);
+    if (!(rest > 0)) return r + 1;
+    const real_r64 root = sqrt(rest);
+    across[r] = root;
+    for (int64_t c = r + 1; c < n; ++c) across[c] /= root;
   }
   return 0;
 }
@@ -206,15 +217,16 @@ static int32_t inlay_l_cholesky_f64(const void* const* operands, const int64_t* 
   return 0;
 }
 
-/* x becomes the solution of t y = x, whose columns are next to each other. */
+/* x becomes the solution of t y = x, whose columns are next to each other, or of the conjugate of t. */
 static inline void solve_triangle_f64(const double* t, int64_t row, int64_t column, int64_t n, bool lower, bool unit,
-                                      double* x, int64_t x_row, int64_t columns) {
+                                      bool conjugated, double* x, int64_t x_row, int64_t columns) {
   for (int64_t step = 0; step < n; ++step) {
     const int64_t r = lower ? step : n - 1 - step, first = lower ? 0 : r + 1;
     double* y = x + r * x_row;
-    subtract_rows_f64(y, x + first * x_row, x_row, step, t + r * row + first * column, column, columns);
+    subtract_rows_f64(y, x + first * x_row, x_row, step, t + r * row + first * column, column, conjugated, columns);
     if (unit) continue;
-    for (int64_t c = 0; c < columns; ++c) y[c] /= t[r * (row + column)];
+    const double by = conjugated ? conj_f64(t[r * (row + column)]) : t[r * (row + column)];
+    for (int64_t c = 0; c < columns; ++c) y[c] = over_f64(y[c], by);
   }
 }
 
@@ -247,7 +259,7 @@ static int32_t inlay_l_solve_triangular_f64(const void* const* operands, const i
       continue;
     }
     copy_matrix_f64((const double*)operands[1] + point * b_strides[0], b_strides, n, columns, x, result_strides);
-    solve_triangle_f64(a, row, column, n, lower, unit, x, result_strides[1], columns);
+    solve_triangle_f64(a, row, column, n, lower, unit, (options & kOptionAdjoint) != 0, x, result_strides[1], columns);
   }
   return 0;
 }
@@ -266,7 +278,7 @@ static inline int64_t eliminate_f64(double* a, int64_t rows, int64_t columns, in
   for (int64_t i = 0; i < (rows < columns ? rows : columns); ++i) {
     int64_t largest = i;
     for (int64_t r = i + 1; r < rows; ++r) {
-      if (fabs(a[r * columns + i]) > fabs(a[largest * columns + i])) largest = r;
+      if (rough_size_f64(a[r * columns + i]) > rough_size_f64(a[largest * columns + i])) largest = r;
     }
     pivots[i] = (int32_t)largest;
     swap_rows_f64(a, columns, columns, i, largest);
@@ -277,9 +289,9 @@ static inline int64_t eliminate_f64(double* a, int64_t rows, int64_t columns, in
     }
     for (int64_t r = i + 1; r < rows; ++r) {
       double* restrict y = a + r * columns;
-      const double times = y[i] / across[i];
-      y[i] = times;
-      for (int64_t c = i + 1; c < columns; ++c) y[c] -= times * across[c];
+      const double by = over_f64(y[i], across[i]);
+      y[i] = by;
+      for (int64_t c = i + 1; c < columns; ++c) y[c] -= times_f64(by, across[c]);
     }
   }
   return first_zero;
@@ -307,8 +319,8 @@ static int32_t inlay_l_solve_f64(const void* const* operands, const int64_t* ope
     }
     copy_matrix_f64((const double*)operands[1] + point * b_strides[0], b_strides, n, columns, x, result_strides);
     for (int64_t i = 0; i < n; ++i) swap_rows_f64(x, result_strides[1], columns, i, pivots[i]);
-    solve_triangle_f64(lu, n, 1, n, true, true, x, result_strides[1], columns);
-    solve_triangle_f64(lu, n, 1, n, false, false, x, result_strides[1], columns);
+    solve_triangle_f64(lu, n, 1, n, true, true, false, x, result_strides[1], columns);
+    solve_triangle_f64(lu, n, 1, n, false, false, false, x, result_strides[1], columns);
   }
   return 0;
 }

@@ -6,30 +6,42 @@
 #include "inlay/runtime.h"
 
 /* The length of a vector, whose squares may be out of range. */
-static inline double length_f64(const double* x, int64_t count) {
-  double largest = 0, all = 0, squares = 0;
+static inline real_r64 length_f64(const double* x, int64_t count) {
+  real_r64 largest = 0, all = 0, squares = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const double size = fabs(x[i]);
+    const real_r64 size = rough_size_f64(x[i]);
     if (size > largest) largest = size;
     all += size;
   }
   if (largest == 0) return all; /* or NaN */
-  for (int64_t i = 0; i < count; ++i) squares += x[i] / largest * (x[i] / largest);
+  for (int64_t i = 0; i < count; ++i) squares += square_f64(x[i] / largest);
   return largest * sqrt(squares);
 }
 
 /* Takes (1 - tau v v') from the left, v[0] = 1. */
 static inline void reflect_f64(const double* restrict v, double tau, int64_t count, double* restrict x) {
   double dot = x[0];
-  for (int64_t i = 1; i < count; ++i) dot += v[i] * x[i];
-  x[0] -= tau * dot;
-  for (int64_t i = 1; i < count; ++i) x[i] -= tau * dot * v[i];
+  for (int64_t i = 1; i < count; ++i) dot += times_f64(conj_f64(v[i]), x[i]);
+  dot = times_f64(tau, dot);
+  x[0] -= dot;
+  for (int64_t i = 1; i < count; ++i) x[i] -= times_f64(dot, v[i]);
 }
 
-/* Householder's reflections of a, by columns, with LAPACK's signs: r above, and below it their vectors. With `order`
-   the column that is longest in the rows that are left comes to the front. */
+/* x becomes the vector of the reflection whose adjoint makes a real number, x[0], of it, and zeros; returns its tau.
+   The signs are LAPACK's. A vector that is so already is left. */
+static inline double reflection_f64(double* x, int64_t count) {
+  const double alpha = x[0], ends[2] = {alpha, length_f64(x + 1, count - 1)};
+  if (re_f64(ends[1]) == 0 && im_f64(alpha) == 0) return 0;
+  const real_r64 beta = -copysign(length_f64(ends, 2), re_f64(alpha));
+  for (int64_t i = 1; i < count; ++i) x[i] = over_f64(x[i], alpha - beta);
+  x[0] = beta;
+  return (beta - alpha) / beta;
+}
+
+/* Householder's reflections of a, by columns: r above, and below it their vectors. With `order` the column that is
+   longest in the rows that are left comes to the front. */
 static inline void factor_qr_f64(double* a, int64_t m, int64_t n, double* tau, int32_t* order) {
-  const double near_one = sizeof(double) == 8 ? 1 + 0x1p-40 : 1 + 0x1p-17; /* equals stay in their order */
+  const real_r64 near_one = sizeof(real_r64) == 8 ? 1 + 0x1p-40 : 1 + 0x1p-17; /* equals stay in their order */
   for (int64_t c = 0; order && c < n; ++c) order[c] = (int32_t)c;
   for (int64_t i = 0; i < (m < n ? m : n); ++i) {
     double* x = a + i * m + i;
@@ -44,14 +56,9 @@ static inline void factor_qr_f64(double* a, int64_t m, int64_t n, double* tau, i
       order[i] = order[longest];
       order[longest] = kept;
     }
-    const double alpha = x[0], ends[2] = {alpha, length_f64(x + 1, m - i - 1)};
-    tau[i] = 0;
-    if (ends[1] == 0) continue;
-    const double beta = -copysign(length_f64(ends, 2), alpha);
-    tau[i] = (beta - alpha) / beta;
-    for (int64_t r = 1; r < m - i; ++r) x[r] /= alpha - beta;
-    x[0] = beta;
-    for (int64_t c = i + 1; c < n; ++c) reflect_f64(x, tau[i], m - i, a + c * m + i);
+    tau[i] = reflection_f64(x, m - i);
+    if (tau[i] == 0) continue;
+    for (int64_t c = i + 1; c < n; ++c) reflect_f64(x, conj_f64(tau[i]), m - i, a + c * m + i);
   }
 }
 
@@ -63,7 +70,7 @@ static inline void form_q_f64(double* a, int64_t m, int64_t p, int64_t columns, 
   for (int64_t i = p - 1; i >= 0; --i) {
     double* v = a + i * m + i;
     for (int64_t c = i + 1; c < columns; ++c) reflect_f64(v, tau[i], m - i, a + c * m + i);
-    for (int64_t r = 1; r < m - i; ++r) v[r] *= -tau[i];
+    for (int64_t r = 1; r < m - i; ++r) v[r] = -times_f64(tau[i], v[r]);
     v[0] = 1 - tau[i];
     for (int64_t r = 0; r < i; ++r) a[i * m + r] = 0;
   }

@@ -69,6 +69,15 @@ static int32_t inlay_l_weighted_rows_u8(const void* const* operands, const int64
 
 static inline bool comes_before_f64(double a, double b) { return a < b || (isnan(b) && !isnan(a)); }
 
+/* By the real, then the imaginary part; first of all what is NaN in neither, then in the imaginary one, in the real
+   one, in both. */
+static inline bool comes_before_c128(complex_c128 a, complex_c128 b) {
+  const real_r64 x = re_c128(a), y = re_c128(b);
+  if (isnan(x) != isnan(y)) return isnan(y);
+  if (isnan(im_c128(a)) != isnan(im_c128(b))) return isnan(im_c128(b));
+  return x < y || y < x ? x < y : im_c128(a) < im_c128(b);
+}
+
 static inline bool comes_before_i64(int64_t a, int64_t b) { return a < b; }
 
 /* A heap whose largest element is x[0], but for x[at], which sinks. */

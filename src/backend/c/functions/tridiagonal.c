@@ -17,21 +17,21 @@ static inline void eliminate_three_f64(double* l, double* d, double* u, double* 
     pivots[i] = i;
     if (i + 1 == n) break;
     if (i + 2 < n) u2[i] = 0;
-    if (fabs(d[i]) >= fabs(l[i])) {
+    if (rough_size_f64(d[i]) >= rough_size_f64(l[i])) {
       if (d[i] == 0) continue;
-      l[i] /= d[i];
-      d[i + 1] -= l[i] * u[i];
+      l[i] = over_f64(l[i], d[i]);
+      d[i + 1] -= times_f64(l[i], u[i]);
       continue;
     }
-    const double times = d[i] / l[i], above = u[i];
+    const double by = over_f64(d[i], l[i]), above = u[i];
     pivots[i] = i + 1;
     d[i] = l[i];
-    l[i] = times;
+    l[i] = by;
     u[i] = d[i + 1];
-    d[i + 1] = above - times * d[i + 1];
+    d[i + 1] = above - times_f64(by, d[i + 1]);
     if (i + 2 < n) {
       u2[i] = u[i + 1];
-      u[i + 1] *= -times;
+      u[i + 1] = -times_f64(by, u[i + 1]);
     }
   }
 }
@@ -80,19 +80,20 @@ static int32_t inlay_l_tridiagonal_lu_solve_f64(const void* const* operands, con
     const bool transposed = (options & kOptionTransposed) != 0;
     for (int64_t i = 0; !transposed && i + 1 < n; ++i) {
       swap_rows_f64(x, row, columns, i, pivots[i * pivot_strides[1]]);
-      subtract_rows_f64(x + (i + 1) * row, x + i * row, row, 1, parts[0] + i * steps[0], 0, columns);
+      subtract_rows_f64(x + (i + 1) * row, x + i * row, row, 1, parts[0] + i * steps[0], 0, false, columns);
     }
     for (int64_t step = 0; step < n; ++step) { /* u, of whose transpose the rows above are the columns */
       const int64_t i = transposed ? step : n - 1 - step;
       for (int64_t away = 2; away > 0; --away) {
         const int64_t other = transposed ? i - away : i + away, at = transposed ? other : i;
         if (other < 0 || other >= n) continue;
-        subtract_rows_f64(x + i * row, x + other * row, row, 1, parts[1 + away] + at * steps[1 + away], 0, columns);
+        subtract_rows_f64(x + i * row, x + other * row, row, 1, parts[1 + away] + at * steps[1 + away], 0, false,
+                          columns);
       }
-      for (int64_t c = 0; c < columns; ++c) x[i * row + c] /= parts[1][i * steps[1]];
+      for (int64_t c = 0; c < columns; ++c) x[i * row + c] = over_f64(x[i * row + c], parts[1][i * steps[1]]);
     }
     for (int64_t i = n - 1; transposed && i-- > 0;) {
-      subtract_rows_f64(x + i * row, x + (i + 1) * row, row, 1, parts[0] + i * steps[0], 0, columns);
+      subtract_rows_f64(x + i * row, x + (i + 1) * row, row, 1, parts[0] + i * steps[0], 0, false, columns);
       swap_rows_f64(x, row, columns, i, pivots[i * pivot_strides[1]]);
     }
   }
