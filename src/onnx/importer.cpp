@@ -362,8 +362,10 @@ void Importer::inputs() {
   for (const auto& [name, tensor] : options_.fixed) require_input(name, "to be fixed");
   for (const std::string& name : options_.donated) {
     require_input(name, "donated");
-    if (!constants.contains(name)) continue;
-    throw error(ErrorCode::unknown_name, str("`", name, "` is donated, and is a weight, which is no argument"));
+    const bool is_fixed = options_.fixed.contains(name);
+    if (!is_fixed && !constants.contains(name)) continue;
+    const char* what = is_fixed ? "fixed, so that it" : "a weight, which";
+    throw error(ErrorCode::unknown_name, str("`", name, "` is donated, and is ", what, " is no argument"));
   }
   for (const Declared& declared : model_.graph.inputs) {
     for (std::size_t axis = 0; declared.dims && axis < declared.dims->size(); ++axis) {

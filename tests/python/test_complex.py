@@ -142,6 +142,16 @@ def test_running_sums(dtype, check):
     check([z], [pt.cumsum(z), pt.cumsum(z, axis=1)], values[:0])
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_running_product_begins_with_the_first_number(dtype, check):
+    """Not with 1 times it, which of an infinity has a NaN."""
+    z = pt.matrix("z", dtype=dtype)
+    rows = [complex(np.inf, 0), 2 - 1j, 1j], [complex(0, -np.inf), 3, 0], [complex(-0.0, -0.0), np.nan, 1]
+    values = np.array(rows, dtype)
+    check([z], [pt.cumprod(z), pt.cumprod(z, axis=0), pt.cumprod(z, axis=1)], values)
+    check([z], [pt.cumprod(z), pt.cumprod(z, axis=1)], values[:0])
+
+
 def test_masks_and_compression(check):
     z, m = pt.zvector("z"), pt.vector("m", dtype="bool")
     check([z, m], [z[m], pt.set_subtensor(z[m], 1j), z.nonzero()[0]], np.append(PLAIN, 0), np.array([1, 0, 1, 1, 0, 0, 1, 1], bool))

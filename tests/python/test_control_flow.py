@@ -9,6 +9,7 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.replace import vectorize_graph
 from pytensor.raise_op import Assert
 from pytensor.scan.op import Scan
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.random.type import random_generator_type
 from pytensor.typed_list import make_list
 from versions import OLD_PYTENSOR
@@ -454,3 +455,51 @@ def test_a_branch_fails_as_its_nodes_do_elsewhere(check_error):
         check_error(IndexError, [c, x, m], output, 1, np.ones(3), np.ones(4, bool))
         of_seven = ifelse(c, pt.specify_shape(output, (7,)), x)
         check_error(AssertionError, [c, x, m], of_seven, 1, np.ones(3), np.ones(3, bool))
+
+
+# What stands in a branch
+
+
+def either(i, x):
+    return ifelse(pt.lt(i, 3), x[i], x[5] * 2)
+
+
+def each_either(i, x):
+    return scan(either, sequences=[i], non_sequences=[x])
+
+
+IN_LOOPS = {
+    "in a Scan": each_either,
+    "of what enters a Scan": lambda i, x: scan(lambda j, x, v: ifelse(pt.lt(j, 3), v[j], x[5]), [i], None, [x, pt.exp(x)]),
+    "of constants": lambda i, x: scan(lambda j, x: ifelse(pt.lt(j, 3), x[j], pt.exp(x[:2])[j]), [i], None, [x]),
+    "in a Scan in a Scan": lambda i, x: scan(lambda j, i, x: each_either(i, x) * j, [i], None, [i, x]),
+    "in a graph": lambda i, x: scan(lambda j, x: OpFromGraph([i, x], [either(i[0], x)])(pt.stack([j]), x), [i], None, [x]),
+}
+
+
+@pytest.mark.parametrize("name", IN_LOOPS)
+def test_a_branch_that_no_step_takes_does_not_fail(name, check):
+    """Though what it reads is the same in each step: PyTensor's rewrites would read it before the loop."""
+    i, x = pt.lvector("i"), pt.dvector("x")
+    ours = check([i, x], IN_LOOPS[name](i, x), np.array([0, 2, 1]), X[:3])
+    with pytest.raises(IndexError):
+        ours([0, 5, 1], X[:3])
+
+
+def test_what_a_branch_computes_of_non_sequences(check):
+    i, a, x = pt.lvector("i"), pt.dmatrix("a", shape=(3, 3)), pt.dvector("x", shape=(3,))
+    rows = scan(lambda j, a, x: ifelse(pt.gt(j, 0), a @ x, x * j), sequences=[i], non_sequences=[a, x])
+    values = np.array([0, 3, -1, 1]), np.arange(9.0).reshape(3, 3), np.arange(3.0)
+    check([i, a, x], [rows, pytensor.grad(rows.sum(), a)], *values)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="it has no Blockwise of such a graph")
+def test_each_element_of_a_batch_takes_a_branch_of_its_own(check):
+    y, c, rows, factors = pt.dvector("y"), pt.dscalar("c"), pt.dmatrix("rows"), pt.dvector("factors")
+    one = OpFromGraph([y], [ifelse(pt.gt(y[0], 0), pt.sqrt(y), y[5] * y)])
+    within = OpFromGraph([y, c], [one(y) * c])
+    out = Blockwise(within, signature="(n),()->(n)")(rows, factors)
+    ours = check([rows, factors], out, np.arange(1.0, 7.0).reshape(2, 3), np.array([1.0, -2.0]))
+    check([rows, factors], out, np.array([[1.0, 2, 3, 4, 5, 6], [-1, 2, 3, 4, 5, 6]]), np.array([1.0, -2.0]))
+    with pytest.raises(IndexError):
+        ours(-np.ones((2, 3)), np.ones(2))

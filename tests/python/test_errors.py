@@ -11,9 +11,11 @@ import pytensor.tensor as pt
 import pytest
 from inlay._inlay import GraphBuilder
 from inlay.pytensor.traces import source_line
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.raise_op import Assert
+from pytensor.raise_op import Assert, CheckAndRaise
+from pytensor.tensor.blockwise import Blockwise
 from versions import OLD_PYTENSOR
 
 x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
@@ -103,6 +105,58 @@ def test_assert_has_code_and_origin():
     assert type(error) is AssertionError and first_lines(error).startswith("x is short")
     if not OLD_PYTENSOR:  # which raises another exception of that class
         assert error.code == "assert-failed" and "Assert" in error.location
+
+
+class Small(Exception):
+    pass
+
+
+small, large = CheckAndRaise(Small, "too small"), CheckAndRaise(KeyError, "too large")
+
+
+def checked(v):
+    return large(small(v * 2, v > 0), v < 9)
+
+
+def checked_all(v):
+    return large(small(v * 2, pt.all(v > 0)), pt.all(v < 9))
+
+
+def scan(*args):
+    return pytensor.scan(*args, return_updates=False)
+
+
+WITHIN = {
+    "a Scan": lambda: scan(checked, [x]),
+    "a Scan that carries": lambda: scan(lambda v, before: checked(v + before) - before, [x], [pt.zeros((), dtype="float64")]),
+    "a Scan in a Scan": lambda: scan(lambda i, x: scan(checked, [x]) + i, [pt.arange(2)], None, [x]),
+    "a graph": lambda: OpFromGraph([y], [checked_all(y)])(x),
+    "a graph in a Scan": lambda: scan(lambda v, x: OpFromGraph([y], [checked_all(y)])(x) + v, [x], None, [x]),
+    "a batch": lambda: Blockwise(OpFromGraph([y], [checked_all(y)]), signature="(n)->(n)")(x[None]),
+}
+
+
+@pytest.mark.parametrize("name", [n for n in WITHIN if not (OLD_PYTENSOR and n == "a batch")])
+def test_a_check_within_a_node_raises_what_it_says(name, check_error):
+    """Two of one line read alike: each has words of its own."""
+    out = WITHIN[name]()
+    assert "too small" in str(check_error(Small, [x], out, np.array([1.0, -2.0]), good=(np.ones(2),)))
+    assert "too large" in str(check_error(KeyError, [x], out, np.array([1.0, 20.0])))
+
+
+def test_shapes_within_a_node(check_error):
+    row = scan(lambda r: pt.specify_shape(r, (3,)).sum(), [m])
+    for inputs, out, value in [
+        ([m], row, np.ones((2, 4))),
+        ([x], OpFromGraph([y], [pt.specify_shape(y, (3,)) * 2])(x), np.ones(4)),
+        ([m], scan(lambda r: Assert("no")(r.sum(), r.sum() < 3), [m]), np.ones((2, 4))),
+    ]:
+        raised = check_error(AssertionError, inputs, out, value)
+        assert not isinstance(raised, inlay.InlayError)
+    error = error_of([m], row, np.ones((2, 4)))
+    assert first_lines(error).startswith("SpecifyShape: dim 0 is 4, not 3\n")
+    stretched = scan(lambda r, x: (r + x).sum(), [m], None, [x])
+    assert "Runtime broadcasting not allowed" in str(check_error(ValueError, [m, x], stretched, np.ones((2, 3)), np.ones(1)))
 
 
 def test_results_that_are_too_large():

@@ -6,6 +6,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.tensor.extra_ops import Unique
+from random_graphs import ifelse
 
 X = np.array([[1.0, -2.0, 0.0, np.nan], [3.0, np.inf, -0.0, 4.0], [-1.0, 0.5, 7.0, -8.0]])
 
@@ -40,6 +41,53 @@ def test_cumulative_of_rank_3(axis, check):
 def test_cumulative_dtypes(name, dtype, check):
     x = pt.vector("x", dtype=dtype)
     check([x], getattr(pt, name)(x), np.array([1, 1, 100, 101, 3]).astype(dtype))
+
+
+READERS = {
+    "sums and products": lambda c: [c * 2, c + 1, c.sum(), c.mean()],
+    "functions": lambda c: [pt.exp(c.astype("float64") / 100), c.astype("float32") / 2],
+    "comparisons": lambda c: [pt.eq(c, 2), pt.gt(c, 1), c.argmax(), pt.all(c), pt.any(c)],
+    "views and moves": lambda c: [c[1:], c[::-1], c.reshape((2, -1)), c[:, None], pt.repeat(c, 2)],
+    "sorts": lambda c: [pt.sort(c), c[pt.argsort(c)]],
+    "itself": lambda c: [c, pt.cumsum(c), pt.cumprod(c)],
+    "writes": lambda c: [pt.set_subtensor(c[:1], c[1:2])],
+}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8"])
+@pytest.mark.parametrize("name", READERS)
+def test_whoever_reads_a_running_sum_reads_counts(name, dtype, check):
+    """The type says that a running sum of bools is bool, and one of int8 wraps: PyTensor's Python mode computes both in
+    int64, and so does Numba."""
+    x = pt.vector("x", dtype=dtype)
+    value = np.array([1, 1, 0, 1] if dtype == "bool" else [100, 30, 0, 100]).astype(dtype)
+    check([x], READERS[name](pt.cumsum(x)), value)
+
+
+def test_a_running_sum_in_branches_and_loops(check):
+    c, x, rows = pt.lscalar("c"), pt.vector("x", dtype="bool"), pt.matrix("rows", dtype="bool")
+    value = np.array([True, True, False, True])
+    counts = pt.cumsum(x)
+    for condition in (0, 1):
+        check([c, x], ifelse(c, counts, x.astype("int64").astype("bool")) * np.int8(3), condition, value)
+    total = pytensor.scan(lambda n, before: before + n, [counts], [pt.zeros((), "int64")], return_updates=False)
+    inside = pytensor.scan(lambda r: pt.cumsum(r).astype("int64").sum(), [rows], return_updates=False)
+    fn = pytensor.function([x, rows], [total, inside], mode="INLAY")
+    sums, insides = fn(value, np.ones((2, 3), bool))
+    np.testing.assert_array_equal(sums, [1, 3, 5, 8])
+    np.testing.assert_array_equal(insides, [6, 6])
+    carried = pytensor.scan(lambda r, s: s & r, [rows], [counts], return_updates=False)
+    got = pytensor.function([x, rows], carried, mode="INLAY")(value, np.ones((2, 4), bool))
+    assert got.dtype == bool and got.all()
+
+
+def test_a_shared_variable_keeps_its_dtype():
+    for dtype in ("bool", "int8"):
+        shared = pytensor.shared(np.array([1, 1, 0, 1], dtype))
+        fn = pytensor.function([], pt.cumsum(shared), updates={shared: pt.cumsum(shared)}, mode="INLAY")
+        np.testing.assert_array_equal(fn(), [1, 2, 2, 3])
+        assert shared.get_value().dtype == dtype
+        fn()
 
 
 def test_gradient_of_a_running_sum(check):

@@ -164,6 +164,8 @@ def test_what_is_fixed_takes_the_place_of_a_default():
         np.testing.assert_array_equal(inlay.onnx.compile(adding(3), fixed={"y": y})(x), x + 2)
     with pytest.raises(ValueError, match="`y` is donated, and is a weight, which is no argument"):
         inlay.onnx.compile(adding(3), donated=["y"])
+    with pytest.raises(ValueError, match="`y` is donated, and is fixed, so that it is no argument"):
+        inlay.onnx.compile(adding(3), fixed={"y": x}, donated=["y"])
 
 
 def test_every_missing_op_is_named_before_anything_runs():

@@ -1,10 +1,13 @@
 """Which of the user's nodes failed, and with what exception.
 
-A compiled function reports where it failed by the location that the translation gave the node. PyTensor's Function
-then raises through `raise_with_op`, which wants the position of the node in the order.
+A compiled function reports where it failed by the location that the translation gave the node: also to a node of a graph
+that another one holds, a Scan, say. What is raised there is the exception of PyTensor's own op, where it has one of its
+own; PyTensor's Function then raises it through `raise_with_op`, which wants the position in the order of the node that
+holds the others.
 """
 
 import re
+from functools import cache, partial
 
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor import subtensor as pts
@@ -24,6 +27,42 @@ _REFUSAL = "Runtime broadcasting not allowed. A 1 stretches where the type says 
 _HAPPENS_TO_BE_ONE = re.compile(r"dim \d+ is (1 on|\d+ on the left and 1 on|1, )")
 
 
+def exceptions_of(op):
+    """By class of inlay's, what is raised where a node of this op fails: a function of inlay's words."""
+    if isinstance(op, CheckAndRaise):
+        return {errors.AssertFailed: partial(_in_words_of_the_user, op.exc_type, op.msg)}
+    if isinstance(op, SpecifyShape):
+        return {errors.ShapeMismatch: _of_specified_shape}
+    is_indexed = isinstance(op, AdvancedSubtensor | AdvancedIncSubtensor)
+    if is_indexed or isinstance(op, _BROADCASTS):
+        words = getattr(op, "_runtime_broadcast_error_msg", _REFUSAL) if isinstance(op, _BROADCASTS) else None
+        return {errors.ShapeMismatch: _of_shapes(is_indexed, words)}
+    return {}
+
+
+def _in_words_of_the_user(exception, words, text):
+    return exception(words)
+
+
+def _of_specified_shape(text):
+    return AssertionError(re.sub(r"^error\[[\w-]+\]: (broadcast|reshape): ", "SpecifyShape: ", text))
+
+
+@cache  # one object for all of a kind, which is pickled once
+def _of_shapes(is_indexed, words):
+    return partial(_shapes_differ, is_indexed, words)
+
+
+def _shapes_differ(is_indexed, words, text):
+    if is_indexed and re.search(r": (index arrays|broadcast): ", text):
+        # Index arrays of two lengths, or a mask that is none of the array's; not a value that does not fit.
+        text = re.sub(r"^(error\[)[\w-]+", r"\1index-out-of-bounds", text)
+        return errors.IndexOutOfBounds(text.replace("]: broadcast: ", "]: mask: ", 1))
+    if words and _HAPPENS_TO_BE_ONE.search(text.split("\n", 1)[0]):
+        text += f"\n  help: {words}"
+    return errors.ShapeMismatch(text)
+
+
 class Handler:
     """What a vm calls with the exception of a failed call; returns the one to raise."""
 
@@ -35,30 +74,14 @@ class Handler:
         self._exceptions = translation.exceptions
 
     def __call__(self, exception, failed_host_call):
-        position = self._position(exception, failed_host_call)
-        if position is None:
-            self.known_of_vm["position_of_error"] = 0
+        self.known_of_vm["position_of_error"] = self._position(exception, failed_host_call) or 0
+        location = getattr(exception, "location", None)
+        if failed_host_call >= 0 or location is None:
             return exception
-        self.known_of_vm["position_of_error"] = position
-        op = self._nodes[position].op
-        if failed_host_call < 0 and isinstance(op, CheckAndRaise) and isinstance(exception, AssertionError):
-            return _of_its_own_class(op.exc_type(op.msg), exception)
-        if failed_host_call < 0 and position in self._exceptions:
-            failure, raised = self._exceptions[position]
+        # What a translation says is behind what is so of every node of its op.
+        for failure, raised in reversed(self._exceptions.get(location, {}).items()):
             if isinstance(exception, failure):
-                return _of_its_own_class(raised(str(exception)), exception)
-        if isinstance(op, SpecifyShape) and isinstance(exception, errors.ShapeMismatch):
-            words = re.sub(r"^error\[[\w-]+\]: (broadcast|reshape): ", "SpecifyShape: ", str(exception))
-            return _of_its_own_class(AssertionError(words), exception)  # as PyTensor's own op does
-        if isinstance(op, AdvancedSubtensor | AdvancedIncSubtensor) and isinstance(exception, errors.ShapeMismatch):
-            # Index arrays of two lengths, or a mask that is none of the array's; not a value that does not fit.
-            if re.search(r": (index arrays|broadcast): ", str(exception)):
-                words = re.sub(r"^(error\[)[\w-]+", r"\1index-out-of-bounds", str(exception))
-                found = errors.IndexOutOfBounds(words.replace("]: broadcast: ", "]: mask: ", 1))
-                found.location = exception.location
-                return found
-        if isinstance(op, _BROADCASTS) and isinstance(exception, errors.ShapeMismatch):
-            return _with_words_of(op, exception)
+                return _at_the_same_place(raised(str(exception)), exception)
         return exception
 
     def _position(self, exception, failed_host_call):
@@ -73,15 +96,9 @@ class Handler:
         return int(number[1]) if number and int(number[1]) < len(self._nodes) else None
 
 
-def _with_words_of(op, exception):
-    text = str(exception)
-    if not _HAPPENS_TO_BE_ONE.search(text.split("\n", 1)[0]):
-        return exception
-    words = getattr(op, "_runtime_broadcast_error_msg", _REFUSAL)
-    return _of_its_own_class(type(exception)(f"{text}\n  help: {words}"), exception)
-
-
-def _of_its_own_class(exception, ours):
-    """What PyTensor's op raises, with inlay's code and location, which name what failed."""
-    exception.code, exception.location = ours.code, ours.location
+def _at_the_same_place(exception, ours):
+    """With the location of inlay's exception, and its code, which name what failed."""
+    exception.location = ours.location
+    if not isinstance(exception, errors.InlayError):
+        exception.code = ours.code
     return exception

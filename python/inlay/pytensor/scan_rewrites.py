@@ -1,4 +1,7 @@
-"""What a Scan keeps: PyTensor's own rewrite, where it leaves the results as they are.
+"""What a Scan keeps: PyTensor's own rewrites, where they leave the results as they are.
+
+PyTensor computes before the loop what each step would compute of the same values: also what stands in a branch that no
+step may take, and may fail. Here it stays in its branch.
 
 PyTensor shortens the buffers of a Scan to the rows that somebody reads, and counts on as many steps. Where a condition
 ends the Scan, or fewer steps were asked for, the result has rows that no step wrote, or lacks some. Here a Scan that
@@ -9,11 +12,13 @@ import importlib
 
 import pytensor.tensor as pt
 from pytensor.compile.mode import optdb
+from pytensor.compile.ops import view_op
 from pytensor.graph.basic import Constant
 from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.scan.op import Scan
 from pytensor.tensor.subtensor import Subtensor
 
+from .translate.branches import IfElse, branch_nodes
 from .translate.index_entries import filled, integer
 
 TAG = "inlay_scan"
@@ -35,6 +40,34 @@ def _pytensors_own():
 
 
 _SHORTEN = _pytensors_own()
+
+
+@node_rewriter([Scan])
+def keep_in_branches(fgraph, node):
+    """What stands in a branch of an IfElse alone, with a view of what it reads of the outside: PyTensor leaves views where
+    they are, and drops them when it rewrites the inner graph for the last time."""
+    return _with_views(node.op)(*node.inputs, return_list=True) if _has_branches(node.op) else None
+
+
+def _has_branches(op):
+    ops = (x.op for x in op.fgraph.apply_nodes)
+    return any(isinstance(x, IfElse) or isinstance(x, Scan) and _has_branches(x) for x in ops)
+
+
+def _with_views(op):
+    """The Scan `op` that reads views in its branches, and in those of Scans within it, which may come out."""
+    inner, memo = op.fgraph.unfreeze(return_memo=True) if hasattr(op.fgraph, "unfreeze") else op.fgraph.clone_get_equiv()
+    order = inner.toposort()
+    branches = branch_nodes(inner, order)
+    for x in order:
+        if branches[x] and x.inputs and all(y.owner is None for y in x.inputs):
+            inner.change_node_input(x, 0, view_op(x.inputs[0]), import_missing=True)
+    for x in order:
+        if isinstance(x.op, Scan) and _has_branches(x.op):
+            made = _with_views(x.op)(*x.inputs, return_list=True)
+            inner.replace_all(zip(x.outputs, made, strict=True), import_missing=True)
+    options = {name: getattr(op, name) for name in ("mode", "profile", "truncate_gradient", "name", "allow_gc")}
+    return Scan([memo[x] for x in op.inner_inputs], list(inner.outputs), op.info, **options)
 
 
 @node_rewriter([Scan])
@@ -75,7 +108,8 @@ def keep_no_more_than_steps(fgraph, node):
 
 
 def register_scan_rewrites():
-    for position, rewrite in ((1.612, keep_what_is_read), (1.613, keep_no_more_than_steps)):
+    # PyTensor moves things out of Scans at 0.05, and shortens their buffers at 1.61.
+    for position, rewrite in ((0.04, keep_in_branches), (1.612, keep_what_is_read), (1.613, keep_no_more_than_steps)):
         optdb.register(
             rewrite.fn.__name__,
             dfs_rewriter(rewrite, ignore_newtrees=True),

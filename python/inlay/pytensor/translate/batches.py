@@ -11,6 +11,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import integer_dtypes, tensor
 
 from .bodies import Body
+from .branches import IfElse
 from .dims import known_equal
 from .registry import NotNative
 from .sizes import has_one_element
@@ -18,12 +19,19 @@ from .sizes import has_one_element
 
 def batch_of(t, node):
     """The values of the outputs of a Blockwise."""
-    if isinstance(node.op.core_op, OpFromGraph):
+    if isinstance(node.op.core_op, OpFromGraph) and not _branches(node.op.core_op):
         try:
             return _vectorized(t, node)
         except (NotNative, NotImplementedError, ValueError):
             pass  # PyTensor, or inlay, knows nothing of batches of something in there
     return _loop(t, node)
+
+
+def _branches(op):
+    """Is there an IfElse in the graph of `op`? Each element of the batch takes a branch of its own, and that one alone is
+    computed; of a whole batch both would be."""
+    ops = (node.op for node in op.fgraph.apply_nodes)
+    return any(isinstance(x, IfElse) or isinstance(x, OpFromGraph) and _branches(x) for x in ops)
 
 
 def _vectorized(t, node):
@@ -49,13 +57,23 @@ def _loop(t, node):
             if not isinstance(var, Constant):
                 inside = body.bring_in(row)
                 values[var] = inside if len(row.dims) == var.type.ndim else t.builder.gather(inside, [step])
-        t.builder.at(t.place.location)
-        with t.calls.all_native():
-            results = t.translate_node(core)
+        results = _results(t, core)
         for value in results:
             body.builder.output(value)
     stacked = b.loop(count, [], body.captured, body.builder.finish())
     return [b.reshape(x, [*batch, *x.dims[1:]]) for x in stacked]
+
+
+def _results(t, core):
+    """Of the core, which fails as it does elsewhere."""
+    place = t.place.state()
+    t.place.enter_part(core)
+    t.builder.at(t.place.location)
+    try:
+        with t.calls.all_native():
+            return t.translate_node(core)
+    finally:
+        t.place.back_to(place)
 
 
 def _core_input(var, rank):

@@ -14,7 +14,7 @@ class Branches:
         self._waiting = {}  # branches -> the nodes that stand in them, with their numbers
 
     def know(self, fgraph, order, numbers):
-        branches = _branch_nodes(fgraph, order)
+        branches = branch_nodes(fgraph, order)
         self.of.update(branches)
         for node, number in zip(order, numbers, strict=True):
             self._waiting.setdefault(branches[node], []).append((node, number))
@@ -30,7 +30,7 @@ class Branches:
         self._waiting = dict(state)
 
 
-def _branch_nodes(fgraph, order):
+def branch_nodes(fgraph, order):
     """Node -> the branches that it stands in, outermost first: ((IfElse node, 0 or 1), ...). () for the others."""
     if not any(isinstance(node.op, IfElse) for node in order):
         return dict.fromkeys(order, ())

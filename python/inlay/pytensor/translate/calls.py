@@ -71,8 +71,7 @@ def call_function(t, function, operands, types, name):
     return t.builder.host_call(name, number, operands, results)
 
 
-def call_node(t, node, call, others=()):
-    """The outputs of a node by `call`, which is called with the values of its `variables` and then `others`."""
-    operands = [*(t.value(x) for x in call.variables), *others]
+def call_node(t, node, call, operands):
+    """The outputs of a node by `call`."""
     types = [(type_of(x)[0], shape) for x, shape in zip(node.outputs, call.shapes, strict=True)]
     return call_function(t, call, operands, types, call.name)

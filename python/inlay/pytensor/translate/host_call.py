@@ -60,7 +60,7 @@ def by_its_own_code(t, node, reason):
         t.calls.refuse(number, reason)
     call.prepare()
     sizes = call.knows_rows(scan.sizes_of_rows(t, node)) if isinstance(node.op, Scan) else []
-    return call_node(t, node, call, [t.builder.size(n) for n in sizes])
+    return call_node(t, node, call, [*(t.value(x) for x in call.variables), *(t.builder.size(n) for n in sizes)])
 
 
 class HostCall:

@@ -20,13 +20,33 @@ _CUMULATIVE = {"add": "add", "mul": "mul"}
 
 @register(CumOp)
 def cumulative(t, node):
-    """PyTensor says that the dtype is that of x; what its Python code returns of small integers is NumPy's int64, and a
-    function that returns the sum itself returns that too."""
+    """PyTensor says that the dtype is that of x. What its Python code and Numba make of small integers and of bools is
+    NumPy's int64, for whoever reads it: so does this, and a count stays a count."""
     x = t.value(node.inputs[0])
     declared = INLAY_NAMES[node.outputs[0].type.dtype]
     widened = "u64" if declared[0] == "u" else "i64" if declared[0] in "ib" else declared
-    result = t.builder.cumulative(_CUMULATIVE[node.op.mode], x, node.op.axis, widened)
-    return result if t.users.are_only_the_caller(node.outputs[0]) else t.cast(result, declared)
+    if is_complex(widened) and node.op.mode == "mul":
+        return _running_product(t, t.cast(x, widened), node.op.axis)
+    return t.builder.cumulative(_CUMULATIVE[node.op.mode], x, node.op.axis, widened)
+
+
+def _running_product(t, x, axis):
+    """Of complex numbers. It begins with the first of them itself, as NumPy's: 1 times an infinity has a NaN."""
+    b = t.builder
+    rows = b.compose("moveaxis", x, **{"from": axis, "to": 0})
+    n, *rest = rows.dims
+    body = Body(t)
+    with body:
+        step = body.builder.step("step", n)
+        before = body.builder.param("before", x.dtype, rest)
+        row = body.builder.gather(body.bring_in(rows), [step])
+        is_first = body.builder.scalar("eq", [step, body.builder.literal(0, "i64")])
+        product = body.builder.scalar("select", [is_first, row, body.builder.scalar("mul", [before, row])])
+        for _ in range(2):  # carried, and kept
+            body.builder.output(product)
+    one = b.broadcast(b.literal(1, x.dtype), rest)
+    _, products = b.loop(n, [one], body.captured, body.builder.finish())
+    return b.compose("moveaxis", products, **{"from": 0, "to": axis})
 
 
 @register(ARange)

@@ -17,12 +17,13 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 
-from ... import errors
+from ... import _inlay, errors
 from ...text import function_of
 from .. import failures
 from .bodies import Body
 from .calls import call_node
 from .dims import all_equal, known_equal
+from .dtypes import is_tensor
 from .host_call import shapes_of_types
 from .origin import short_name
 from .registry import NotNative, why_not_native
@@ -45,7 +46,7 @@ def if_else(t, node, translate):
     t.calls.refuse(number, why)
     compiled = partial(compile_branch, translate=translate, choices=t.choices)
     call = LazyCall(node, number, t.branches.of, compiled, t.found)
-    return call_node(t, node, call)
+    return call_node(t, node, call, [t.as_declared(x) for x in call.variables])
 
 
 def _state(t):
@@ -97,7 +98,17 @@ def _branches(t, node, dims=None):
         bodies.append(body)
     for value in bodies[1].captured[len(bodies[0].captured) :]:
         bodies[0].bring_in(value)
-    return bodies, results
+    return bodies, _of_one_dtype(t, bodies, results)
+
+
+def _of_one_dtype(t, bodies, results):
+    """One branch may return a running sum, which is wider than its type says."""
+    dtypes = [a.dtype if a.dtype == b.dtype else _inlay.promote(a.dtype, b.dtype) for a, b in zip(*results, strict=True)]
+    made = []
+    for body, values in zip(bodies, results, strict=True):
+        with body:
+            made.append([t.cast(x, dtype) for x, dtype in zip(values, dtypes, strict=True)])
+    return made
 
 
 def _dims_of_either(t, condition, a, b):
@@ -126,6 +137,7 @@ class LazyCall:
         inputs = [_boundary(outputs, nodes) for outputs, nodes in zip(wanted, inner, strict=True)]
         self.variables = list(dict.fromkeys([node.inputs[0], *inputs[0], *inputs[1]]))
         self._positions = [[self.variables.index(x) for x in branch] for branch in inputs]
+        self._dtypes = [x.type.dtype if is_tensor(x.type) else None for x in node.outputs]
         self._functions = [compile_branch(_copied(i, o)) for i, o in zip(inputs, wanted, strict=True)]
 
     def __getstate__(self):
@@ -136,6 +148,8 @@ class LazyCall:
         which = 0 if values[0] else 1
         results = self._functions[which](*(values[i] for i in self._positions[which]))
         results = results if isinstance(results, tuple) else (results,)
+        typed = zip(results, self._dtypes, strict=True)
+        results = (x if dtype is None else x.astype(dtype, copy=False) for x, dtype in typed)
         # What a branch returns as it was given is another object, as PyTensor's own op has it.
         return tuple(copy.deepcopy(x) if any(x is value for value in values) else x for x in results)
 

@@ -5,9 +5,11 @@ from pytensor.scan.op import Scan
 
 
 
-def location(node, number, line):
-    """ "Exp #7 alpha, model.py:41": unique within a function."""
+def location(node, number, line, which=1):
+    """ "Exp #7 alpha, model.py:41": unique within a function. `which`: of nodes within node `number` that read alike."""
     text = f"{_op_name(node.op)} #{number}"
+    if which > 1:
+        text += f" ({which})"
     name = next((x.name for x in node.outputs if x.name), None)
     if name:
         text += f" {name}"

@@ -32,6 +32,8 @@ def careduce(t, node):
     if combine is None:
         raise NotNative(f"reduction by {op.scalar_op}")
     out = INLAY_NAMES[node.outputs[0].type.dtype]
+    if combine in ("and", "or", "xor"):
+        x = t.as_declared(node.inputs[0])
     accumulator = INLAY_NAMES[op.acc_dtype] if op.acc_dtype else out
     if out == x.dtype == "bool":
         accumulator = "bool"  # PyTensor says int64; all, any, max and min of bools are the same in bool

@@ -22,7 +22,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from . import random, sparse
 from .bodies import Body
 from .dims import dim_max, dim_min, known_equal
-from .dtypes import is_tensor
+from .dtypes import INLAY_NAMES, is_tensor
 from .index_entries import constant_slice, filled, integer, is_missing
 from .origin import scan_name
 from .registry import NotNative, register
@@ -87,15 +87,16 @@ class _State:
         self.taps, self.inner = taps, inner
         self.rows = -min(taps)
         written = _written_first(t, node, var, self.rows)
-        length = t.value(var).dims[0]
+        buffer = t.as_declared(var)
+        length = buffer.dims[0]
         if written is None:
-            _require_rows(t, node, var, self.rows, length, t.value(var))
+            _require_rows(t, node, var, self.rows, length, buffer)
         rest = length - (self.rows if written is None else written.dims[0])
         self.keeps_all = known_equal(rest, steps)
         # (What has no more rows than the taps need has as many: fewer were refused.)
         keeps_last = known_equal(rest, 0) or known_equal(dim_min(length, self.rows), length)
-        self.ring = None if self.keeps_all or keeps_last else t.value(var)
-        self.first = t.builder.slice(t.value(var) if written is None else written, [(0, self.rows, 1)])
+        self.ring = None if self.keeps_all or keeps_last else buffer
+        self.first = t.builder.slice(buffer if written is None else written, [(0, self.rows, 1)])
         self.initial = [_row(t, self.first, i) for i in range(self.rows)]
 
 
@@ -108,7 +109,7 @@ class _Window:
         self.rows = max(*self.read, *self.written)  # that are carried
         if min(self.written) < 0:
             raise NotNative("a Scan that writes rows before those that it reads")
-        self.buffer = t.value(var)
+        self.buffer = t.as_declared(var)
         self.length, self.used = self.buffer.dims[0], steps + self.rows
         if not known_equal(self.length, self.used):
             message = f"{scan_name(node)}: a buffer of {{1}} rows, of which the steps read {{0}}"
@@ -228,9 +229,9 @@ class _Scan:
 
         for window, now, outs in zip(self.windows, windows, op.inner_mitmot_outs_grouped(inner_outputs)):
             for place, value in zip(window.written, of(outs), strict=True):
-                now[place] = t.require_dims(value, now[place].dims)
+                now[place] = _like(t, value, now[place])
         states = of([*op.inner_mitsot_outs(inner_outputs), *op.inner_sitsot_outs(inner_outputs)])
-        states = [t.require_dims(value, own[-1].dims) for own, value in zip(rows, states)]
+        states = [_like(t, value, own[-1]) for own, value in zip(rows, states)]
         written = [(state.rows, value) for state, value in zip(self.states, states) if state.ring]
         for j, (first, value) in enumerate(written):
             position = _modulo(t, _plus(t, step, first), rings[j].dims[0])
@@ -247,6 +248,11 @@ class _Scan:
             stop = t.value(inner_outputs[-1])
             outputs.append(t.builder.scalar("eq", [stop, t.cast(t.constants.array(_ZERO), stop.dtype)]))
         return outputs
+
+
+def _like(t, value, before):
+    """What is carried on in the place of `before`."""
+    return t.require_dims(t.cast(value, before.dtype), before.dims)
 
 
 def _by_state(flat, taps):
@@ -362,7 +368,7 @@ def _written_first(t, node, var, rows):
         return None
     if not known_equal(dim_min(count, rows), count):
         return None
-    initial = t.value(write.inputs[1])
+    initial = t.cast(t.value(write.inputs[1]), INLAY_NAMES[var.type.dtype])
     dims = [count, *t.value(var).dims[1:]]
     if list(initial.dims) != dims:
         if not isinstance(count, int):

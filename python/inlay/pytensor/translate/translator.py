@@ -13,6 +13,7 @@ from pytensor.graph.basic import Constant
 
 from ... import _inlay, errors
 from ...choices import Choices
+from ..failures import exceptions_of
 from . import lazy
 from .bodies import Scope
 from .branches import Branches, IfElse
@@ -37,7 +38,7 @@ class Translation:
     bound: list = field(default_factory=list)  # arrays, in the order of the graph's bound parameters
     node_of_location: dict = field(default_factory=dict)  # location text -> index into `nodes`
     reasons: dict = field(default_factory=dict)  # index into `nodes` -> why that node is a host call
-    exceptions: dict = field(default_factory=dict)  # index into `nodes` -> (a class of inlay's, what is raised instead)
+    exceptions: dict = field(default_factory=dict)  # location text -> by class of inlay's, what is raised instead
 
 
 def translate(fgraph, order, name="main", found=frozenset(), names=None, choices=Choices()):  # noqa: B008  (it is frozen)
@@ -48,8 +49,8 @@ def translate(fgraph, order, name="main", found=frozenset(), names=None, choices
     for position, var in enumerate(fgraph.inputs):
         t.add_param(var, position)
     t.add_nodes(fgraph, order, range(len(order)))
-    for var in fgraph.outputs:
-        t.add_output(var)
+    for number, var in enumerate(fgraph.outputs):
+        t.add_output(var, t.as_declared(var) if number in t.users.updates else t.value(var))
     return t.finish(list(order))
 
 
@@ -110,6 +111,8 @@ class Translator:
 
     def translate_node(self, node):
         """The values of the node's outputs."""
+        for failure, exception in exceptions_of(node.op).items():
+            self.place.fails_as(exception, failure)
         if isinstance(node.op, IfElse):
             return lazy.if_else(self, node, partial(translate, found=self.found, choices=self.choices))
         translation = translation_of(node.op)
@@ -125,9 +128,9 @@ class Translator:
         self.calls.back_to(before)
         return by_its_own_code(self, node, reason)
 
-    def add_output(self, var):
+    def add_output(self, var, value):
         self.builder.at("")
-        self.builder.output(self.value(var), identifier(var.name) if var.name else "")
+        self.builder.output(value, identifier(var.name) if var.name else "")
 
     def finish(self, order):
         return Translation(
@@ -160,10 +163,17 @@ class Translator:
 
     def inline(self, inner_inputs, inner_nodes, inner_outputs, operands):
         """The values of `inner_outputs` where `operands` stand for `inner_inputs`, for nodes that stand for one."""
-        with self.scope.graph_within(dict(zip(inner_inputs, operands, strict=True)), self.scope.sizes):
-            for node in inner_nodes:
-                self._add(node)
-            return [self.value(x) for x in inner_outputs]
+        place = self.place.state()
+        try:
+            with self.scope.graph_within(dict(zip(inner_inputs, operands, strict=True)), self.scope.sizes):
+                for node in inner_nodes:
+                    self.place.enter_part(node)
+                    self.builder.at(self.place.location)
+                    self._add(node)
+                return [self.value(x) for x in inner_outputs]
+        finally:
+            self.place.back_to(place)
+            self.builder.at(self.place.location)
 
     def inline_graph(self, node, fgraph, sizes):
         """The values of the outputs of `fgraph`, a graph that `node` holds. `sizes`: those given for its inputs."""
@@ -190,6 +200,11 @@ class Translator:
             else:
                 raise KeyError(f"no value for {var}")
         return values[var]
+
+    def as_declared(self, var):
+        """The value of `var` in the dtype of its type: that of a running sum, and of what is made of it, may be wider."""
+        value = self.value(var)
+        return self.cast(value, type_of(var)[0]) if is_tensor(var.type) else value
 
     def also_known_as(self, other, var):
         """`other` is the value of `var` from now on."""

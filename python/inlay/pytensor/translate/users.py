@@ -12,21 +12,13 @@ class Users:
 
     def __init__(self, fgraph):
         self._clients = fgraph.clients
-        # Which outputs are updates; None: of a graph that is no function of a caller's.
-        self._updates = getattr(fgraph, "update_mapping", None)
-        self._outputs = fgraph.outputs
+        # Which outputs are values of shared variables.
+        self.updates = frozenset(getattr(fgraph, "update_mapping", None) or ())
         self.donated = _donated_inputs(fgraph)
 
     def of(self, var):
         """(node, position among its inputs) of each."""
         return self._clients.get(var, ())
-
-    def are_only_the_caller(self, var):
-        """Does nothing but the function's caller read it?"""
-        if self._updates is None or any(self._outputs[i] is var for i in self._updates):
-            return False
-        users = [user for user, _ in self.of(var)]
-        return bool(users) and all(user == "output" or type(user.op).__name__ == "Output" for user in users)
 
     def scan_of_steps(self, var):
         """The Scan that makes that many steps, or None."""
