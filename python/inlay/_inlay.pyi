@@ -307,6 +307,12 @@ class Program:
     def save(self, sections: dict) -> bytes:
         """The function as bytes, with bytes of others' by name."""
 
+    @property
+    def content(self) -> str:
+        """
+        32 digits that functions with different content do not share; source lines do not count.
+        """
+
     def explain(self) -> dict: ...
 
     def plan(self, sizes: object | None = None) -> object: ...
@@ -357,9 +363,6 @@ class FunctionFile:
         """
 
 def read_function(bytes: bytes, name: str) -> FunctionFile: ...
-
-def content_hash(bytes: bytes) -> str:
-    """32 digits that functions with different content do not share."""
 
 def write_whole_file(path: bytes, bytes: bytes) -> int:
     """

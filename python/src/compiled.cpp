@@ -76,9 +76,14 @@ std::span<const std::byte> as_span(const nb::bytes& bytes) {
   return {reinterpret_cast<const std::byte*>(bytes.c_str()), bytes.size()};
 }
 
-nb::bytes saved(const Compiled& c, nb::dict sections) {
+file::FunctionFile file_without_sections(const Compiled& c) {
   file::FunctionFile file = c.kept->file();
   file.sections.clear();
+  return file;
+}
+
+nb::bytes saved(const Compiled& c, nb::dict sections) {
+  file::FunctionFile file = file_without_sections(c);
   for (const auto& [name, bytes] : sections) {
     const std::span<const std::byte> span = as_span(nb::cast<nb::bytes>(bytes));
     file.sections.push_back({nb::cast<std::string>(name), {span.begin(), span.end()}});
@@ -110,9 +115,6 @@ void bind_files(nb::module_& m) {
         return File{std::make_shared<const file::FunctionFile>(file::read(as_span(bytes), name))};
       },
       "bytes"_a, "name"_a);
-  m.def(
-      "content_hash", [](const nb::bytes& bytes) { return file::content_hash(as_span(bytes)); }, "bytes"_a,
-      "32 digits that functions with different content do not share.");
   m.def(
       "write_whole_file",
       [](const nb::bytes& path, const nb::bytes& bytes) {
@@ -259,6 +261,9 @@ void bind_compile(nb::module_& m) {
           },
           "arguments"_a, "form"_a, nb::rv_policy::take_ownership)
       .def("save", saved, "sections"_a, "The function as bytes, with bytes of others' by name.")
+      .def_prop_ro(
+          "content", [](const Compiled& c) { return file::hash_without_locations(file_without_sections(c)); },
+          "32 digits that functions with different content do not share; source lines do not count.")
       .def("explain", explained)
       .def(
           "plan", [](const Compiled& c, nb::object sizes) { return plan_of(c.program(), c.program().planning, sizes); },

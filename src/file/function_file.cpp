@@ -166,5 +166,13 @@ std::string content_hash(std::span<const std::byte> bytes) {
   return out;
 }
 
+std::string hash_without_locations(FunctionFile file) {
+  file.locations.clear();
+  file.object.sites.clear();  // messages, whose notes name lines too
+  file.kernels.clear();       // the code says what they do, and the text has the sites
+  for (runtime::HostCallSpec& call : file.object.host_calls) call.location = {};
+  return content_hash(write(file));
+}
+
 }  // namespace file
 }  // namespace inlay

@@ -58,4 +58,8 @@ FunctionFile read(std::span<const std::byte> bytes, std::string_view name);
 /// A number of 128 bits, as 32 digits, that files with different content do not share.
 std::string content_hash(std::span<const std::byte> bytes);
 
+/// The same for all that compute the same by the same code, wherever in its source a function stands: without the
+/// lines that its errors and explanations name.
+std::string hash_without_locations(FunctionFile file);
+
 }  // namespace inlay::file

@@ -97,5 +97,23 @@ TEST(FunctionFile, HasAHashOfItsContent) {
   EXPECT_EQ(content_hash({}), "99aa06d3014798d86001c324468d497f");
 }
 
+TEST(FunctionFile, HasAHashThatNoSourceLineChanges) {
+  FunctionFile moved = example();
+  moved.locations = {"a.inlay:8"};
+  moved.kernels = "text with at \"a.inlay:8\"";
+  moved.object.sites[0].location.text = "a.inlay:8";
+  moved.object.sites[0].notes[0].second = "%x  f64[n]    a.inlay:7";
+  moved.object.host_calls[0].location.text = "a.inlay:8";
+  EXPECT_NE(content_hash(write(moved)), content_hash(write(example())));
+  EXPECT_EQ(hash_without_locations(moved), hash_without_locations(example()));
+  for (const auto change :
+       {+[](FunctionFile& f) { f.object.code.push_back(std::byte{3}); }, +[](FunctionFile& f) { f.graph = "another"; },
+        +[](FunctionFile& f) { f.inlay = "1.3"; }, +[](FunctionFile& f) { f.object.host_calls[0].name = "g"; }}) {
+    FunctionFile other = example();
+    change(other);
+    EXPECT_NE(hash_without_locations(other), hash_without_locations(example()));
+  }
+}
+
 }  // namespace
 }  // namespace inlay::file

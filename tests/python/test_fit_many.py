@@ -133,7 +133,12 @@ def test_what_is_wrong_with_one_data_set_is_its_row():
     bad = {
         "BadData: the model has no data z; it has y": {"z": [1.0]},
         "BadData: y has 2 dimensions; the model's has 1": {"y": np.ones((2, 2))},
-        "BadData: y holds <U1, not numbers": {"y": ["a"]},
+        "BadData: y holds 'a', not numbers": {"y": [1.0, "a"]},
+        "BadData: y is 'a', not numbers": {"y": "a"},
+        "BadData: y holds <U1, not numbers": {"y": np.array(["a"])},
+        "BadData: y holds a NoneType, not numbers": {"y": [[1.0, None]]},
+        "BadData: y is ragged: lists in it differ in length": {"y": [[1.0], [1.0, 2.0]]},
+        "BadData: mu holds a dict, not numbers": {"y": [1.0], "mu": [{}]},
         "a data set is a dict by the names of pm.Data, not list": [1.0],
         "the log density or its gradient is not finite at the starting points": {"y": np.array([np.nan])},
     }
@@ -150,7 +155,7 @@ def test_masked_values_are_not_read():
     fits = fit(mean_model(), [{"y": masked}, {"y": masked[:1]}], draws=20)
     assert fits["reason"].values.tolist() == [f"BadData: y {hides}", ""]
     true = np.ma.masked_array(1.0, True)
-    assert fit(mean_model(), [{"y": [1.0], "mu": true}], reduce="ranks", draws=20)["reason"].values.tolist() == [f"mu {hides}"]
+    assert fit(mean_model(), [{"y": [1.0], "mu": true}], reduce="ranks", draws=20)["reason"].values.tolist() == [f"BadData: mu {hides}"]
 
 
 def test_data_that_do_not_fit_each_other():
@@ -320,23 +325,33 @@ def test_where_data_sets_come_from():
     pandas = pytest.importorskip("pandas")
     data = series((4, 4))
     want = fit(mean_model(), data)["mu_mean"].values
-    frame = pandas.DataFrame({"name": list("aaaabbbb"), "y": np.concatenate([d["y"] for d in data]), "other": 1})
+    frame = pandas.DataFrame({"shop": list("aaaabbbb"), "y": np.concatenate([d["y"] for d in data]), "other": 1})
     grid = xarray.Dataset({"y": (("place", "time"), [d["y"] for d in data])}, {"place": ["north", "south"]})
     for given, labels in (
         (iter(data), [0, 1]),
         ({"one": data[0], "two": data[1]}, ["one", "two"]),
-        (frame.groupby("name"), ["a", "b"]),
+        (frame.groupby("shop"), ["a", "b"]),
+        (frame.groupby("shop")["y"], ["a", "b"]),
+        (frame["y"].groupby([3, 3, 3, 3, 1, 1, 1, 1], sort=False), [3, 1]),
     ):
         fits = fit(mean_model(), given)
         np.testing.assert_array_equal(fits["mu_mean"].values, want)
         assert fits["dataset"].values.tolist() == labels
-    np.testing.assert_array_equal(fit(mean_model(), frame, by="name")["mu_mean"].values, want)
+    np.testing.assert_array_equal(fit(mean_model(), frame, by="shop")["mu_mean"].values, want)
     of_grid = fit(mean_model(), grid, by="place")
     np.testing.assert_array_equal(of_grid["mu_mean"].values, want)
     assert of_grid["dataset"].values.tolist() == ["north", "south"]
-    for given, by in ((frame, None), (grid, None), (data, "name"), ("text", None)):
+    for given, by in ((frame, None), (grid, None), (data, "shop"), ("text", None)):
         with pytest.raises(TypeError, match="datasets is a|by= goes with"):
             fit(mean_model(), given, by=by)
+    renamed = frame.rename(columns={"y": "z"})
+    for given, by in ((renamed, "shop"), (renamed.groupby("shop"), None), (renamed.groupby("shop")["z"], None)):
+        with pytest.raises(ValueError, match="datasets has .*z.*, and none of the model's data, which are y"):
+            fit(mean_model(), given, by=by)
+    with pytest.raises(ValueError, match="datasets has other, place, and none of the model's data, which are y"):
+        fit(mean_model(), grid.rename(y="other"), by="place")
+    with pytest.raises(KeyError, match="by: datasets has no column 'town'; it has shop, y, other"):
+        fit(mean_model(), frame, by="town")
 
 
 def test_axes_of_an_xarray_are_those_of_the_model():

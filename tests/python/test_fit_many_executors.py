@@ -2,9 +2,11 @@
 
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -16,7 +18,7 @@ import inlay.pymc
 import numpy as np
 import pymc as pm
 import pytest
-from inlay.fits import tasks
+from inlay.fits import kept, tasks
 from inlay.fits.fit import Work
 from inlay.fits.kept import NAME, Kept
 
@@ -129,6 +131,17 @@ def test_a_worker_compiles_nothing_and_imports_little():
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         fits = fit(executor, reduce={"has": what_a_worker_has})
     assert (fits["has"].values == 0).all()
+
+
+def test_a_full_folder_of_temporary_files_is_no_end(alone, tmp_path, monkeypatch, caplog):
+    """The functions go to the workers with their tasks."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        check_same(fit(executor), alone)
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "full"))
+        fits = fit(executor, draws=51, to=tmp_path / "fits.zarr")
+    np.testing.assert_array_equal(fits["mu"].values, fit(1, draws=51)["mu"].values)
+    said = "the compiled functions go to each worker with its first tasks, since no file can hold them: .*"
+    assert re.search(said + re.escape(str(tmp_path / "full")), caplog.text)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
@@ -287,6 +300,42 @@ def test_what_is_taken_is_of_the_same_fit(alone, tmp_path, monkeypatch):
     assert fitted == []
 
 
+@pytest.mark.parametrize("package", ["nutpie", "scipy", "numpy"])
+def test_another_version_of_what_makes_the_draws_makes_them_anew(package, tmp_path, monkeypatch):
+    fitted, version = count_fits(monkeypatch), kept.version
+    fit(1, series(2), resume=tmp_path)
+    monkeypatch.setattr(kept, "version", lambda name: "0.0" if name == package else version(name))
+    fit(1, series(2), resume=tmp_path)
+    assert sorted(fitted) == [0, 0, 1, 1]
+
+
+MODEL_IN_A_SCRIPT = """
+import sys
+sys.path.insert(0, {here!r})
+import pymc as pm
+from test_fit_many_executors import FEW, inlay, np, series
+{comment}
+if __name__ == "__main__":
+    with pm.Model() as model:
+        y, at = pm.Data("y", np.zeros(3)), pm.Data("at", np.array([0]))
+        each = pm.Normal("each", shape=2)
+        pm.Normal("likelihood", each[at].sum(), 1, observed=y)
+    fits = inlay.pymc.fit_many(model, series(2), resume=sys.argv[1], predictive=True, reduce=["mean", "loglik"], **FEW)
+    assert not fits["failed"].any()
+    print(fits["seconds"].values.tolist())
+"""
+
+
+def test_lines_above_the_model_are_not_what_it_is(tmp_path):
+    def run(comment):
+        script = tmp_path / "script.py"
+        script.write_text(MODEL_IN_A_SCRIPT.format(here=os.path.dirname(__file__), comment=comment))
+        command = [sys.executable, script, tmp_path / "fits"]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+
+    assert run("") == run("# a comment\n\n")
+
+
 def test_fits_that_failed_are_tried_again(tmp_path, monkeypatch):
     fitted = count_fits(monkeypatch)
     data = [{"y": np.ones(3)}, {"y": np.array([np.nan])}]
@@ -381,7 +430,8 @@ def test_a_full_disk_loses_no_finished_fit(alone, tmp_path, monkeypatch):
     old = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (before + before // 2, limits[1]))
-        with pytest.raises(inlay.pymc.FitsEnded, match="OSError: .*File too large") as raised:
+        said = rf"OSError: .*resume: {re.escape(str(tmp_path / NAME))} cannot be written: File too large"
+        with pytest.raises(inlay.pymc.FitsEnded, match=said) as raised:
             fit(1, resume=tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -83,6 +83,15 @@ def test_functions_and_objects_that_hold_themselves():
     assert identity_of(holds.at) == identity_of(holds.at)
 
 
+def test_sets_that_lead_back_to_themselves():
+    def ring(value):
+        holds = Holds(value)
+        holds.value = {holds, (value, holds), "a", frozenset([holds])}
+        return holds
+
+    assert identity_of(ring(1).at) == identity_of(ring(1).at) != identity_of(ring(2).at)
+
+
 def made(source, name="f"):
     """What a module of this source has."""
     module = {"__name__": "module"}

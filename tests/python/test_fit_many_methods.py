@@ -76,6 +76,19 @@ def test_map_that_does_not_converge_is_a_row():
     assert fits["reason"].values[1] == "the log density or its gradient is not finite at the starting points"
 
 
+def test_map_that_ends_where_the_density_is_infinite_is_a_row():
+    """Which scipy takes for a maximum."""
+    with pm.Model() as model:
+        x = pm.Normal("x", initval=1.0)
+        pm.Potential("peak", -pm.Data("power", 1.0) * pm.math.log(abs(x)))
+    data = [{"power": 1.0}, {"power": -1.0}]
+    infinite = "the optimiser ended where the log density is inf, or its gradient is not finite: that is no maximum"
+    assert fit(model, data, method="map")["reason"].values.tolist() == [infinite, ""]
+    several = fit(model, data, method="map", method_kwargs={"starts": 2})
+    assert several["failed"].values.tolist() == [True, False]
+    assert "from the first one: the optimiser ended where" in several["reason"].values[0]
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [

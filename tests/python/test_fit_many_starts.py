@@ -12,6 +12,7 @@ from inlay.fits.failures import Reason
 from inlay.pymc import by_pymc
 from inlay.pymc.fit_functions import fit_functions
 from pymc.initial_point import make_initial_point_fn
+from pytensor import tensor as pt
 
 pytest.importorskip("nutpie")
 
@@ -85,6 +86,24 @@ def test_variables_may_be_keys():
     np.testing.assert_array_equal(fit(model, series(), initvals={model["mu"]: 2.0}, keep="mu")["mu"], named["mu"])
 
 
+def test_a_variable_has_one_value():
+    model = effects_model()
+    with pytest.raises(ValueError, match="initvals has mu twice, as a name and as a variable: give it once"):
+        fit(model, series(), initvals={model["mu"]: 1.0, "mu": 2.0})
+
+
+def test_a_dict_is_read_once():
+    class Counting(dict):
+        reads = 0
+
+        def items(self):
+            Counting.reads += 1
+            return super().items()
+
+    assert not fit(effects_model(), series(), initvals=Counting(mu=2.0), executor=1)["failed"].any()
+    assert Counting.reads == 1
+
+
 def test_kept_fits_are_those_of_the_starting_values(tmp_path):
     data, options = series(), {"resume": tmp_path, "reduce": "mean"}
 
@@ -104,6 +123,7 @@ def test_kept_fits_are_those_of_the_starting_values(tmp_path):
         ({"mu": [1.0], "scale": 1.0}, "initvals: mu has 1 dimensions; the model's has 0"),
         ({"mu": 1.0}, "initvals has values of mu, and for the first data set of mu, scale"),
         ({"mu": "prior", "scale": 1.0}, "initvals: mu is 'prior', not numbers"),
+        ({"mu": [pt.vector()], "scale": 1.0}, "initvals: mu holds a TensorVariable, not numbers"),
         (3.0, "initvals is a float, not a dict by the names of variables, or a list of dicts"),
         ([{"mu": 1.0, "scale": 1.0}] * 2, "initvals is a list of 2 dicts, and the method takes one dict"),
     ],
@@ -135,6 +155,8 @@ def test_values_of_another_shape_than_the_data_give():
         ({"initvals": []}, ValueError, "initvals is an empty list"),
         ({"initvals": 1.0}, TypeError, "initvals is a float, not a dict by the names of variables, or a list of dicts"),
         ({"initvals": {"mu": "prior"}}, TypeError, "initvals: mu is 'prior', not numbers"),
+        ({"initvals": {"mu": pt.scalar() + 1}}, TypeError, "initvals: mu is a TensorVariable, not numbers"),
+        ({"initvals": {"effect": [[1.0], [1.0, 2.0]]}}, TypeError, "initvals: effect is ragged: lists in it differ in length"),
         ({"initvals": [{"mu": 1.0}] * 2}, ValueError, "initvals is a list of 2 dicts, and the method takes one dict"),
         ({"initvals": [{"mu": 1.0}, {}], "method": "map"}, ValueError, "initvals has mu in one dict and not in another"),
         ({"initvals": {"mu": 1.0}, "method": "smc"}, TypeError, "method='smc' starts with draws from the prior: method_kwargs"),

@@ -319,6 +319,23 @@ def test_data_that_its_dtype_does_not_hold_is_refused(wrong):
         compiled.with_data(counts=np.ma.masked_array([1, 2, 3], [False, True, False]))
 
 
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ([[1.0], [1.0, 2.0]], "x is ragged: lists in it differ in length"),
+        (["a"], "x holds 'a', not numbers"),
+        ([None], "x holds a NoneType, not numbers"),
+        ([1j], "x holds complex128, not numbers"),
+        (pt.vector(), "x is a TensorVariable, not numbers"),
+    ],
+)
+def test_data_that_are_no_numbers_are_refused_by_name(given, text):
+    with pm.Model() as model:
+        pm.Normal("y", pm.Normal("a"), 1, observed=pm.Data("x", np.zeros(2)))
+    with pytest.raises(TypeError, match=f"^with_data: {text}"):
+        inlay.pymc.compile_nutpie(model).with_data(x=given)
+
+
 def test_a_pointer_says_that_the_result_has_another_length():
     with pm.Model() as model:
         x = pm.Data("x", np.arange(3.0))

@@ -100,6 +100,57 @@ def test_transformed_parameters():
     np.testing.assert_allclose(found.values, want, rtol=1e-9)
 
 
+def rows_and_columns(dims=("at", "column")):
+    """Three measurements of each observation."""
+    x, y = data()
+    with pm.Model() as model:
+        x, y = pm.Data("x", x, dims="at"), pm.Data("given", y[:, None] + [[0.0, 0.5, 1.0]], dims=("at", "column"))
+        slope, level = pm.Normal("slope", 0, 5), pm.Normal("level", 0, 5, dims="column")
+        pm.Normal("y", level + slope * x[:, None], 1, observed=y, dims=dims)
+    return model
+
+
+@pytest.mark.parametrize(("dims", "dim"), [(("at", "column"), None), (None, "at")])
+def test_observations_of_more_dims(dims, dim):
+    """Each is a row, whose log likelihood is the sum of its elements'."""
+    wrapper = inlay.pymc.sampling_wrapper(rows_and_columns(dims), dim=dim, **FEW)
+    train, test = wrapper.sel_observations([3, 4])
+    assert train["given"].shape == (NUM_OBSERVATIONS - 2, 3)
+    idata = wrapper.get_inference_data(wrapper.sample(train))
+    found = wrapper.log_likelihood__i(test, idata)
+    assert found.sizes == {"chain": 2, "draw": 300, "at": 2}
+    posterior = idata["posterior"]
+    mean = posterior["level"].values[:, :, None] + posterior["slope"].values[..., None, None] * test["x"][:, None]
+    np.testing.assert_allclose(found.values, norm.logpdf(test["given"], mean, 1).sum(-1), rtol=1e-9)
+    whole, _ = wrapper.sel_observations(np.zeros(0, int))
+    idata["log_likelihood"] = xarray.Dataset({"y": wrapper.log_likelihood__i(whole, idata)}, {"at": range(NUM_OBSERVATIONS)})
+    assert arviz_stats.loo_kfold(idata, wrapper, k=3).n_folds == 3
+
+
+def test_an_axis_that_has_one_log_likelihood():
+    with pm.Model() as model:
+        given = pm.Data("given", np.zeros((4, 2)), dims=("at", "column"))
+        pm.MvNormal("y", pm.Normal("mu"), np.eye(2), observed=given, dims=("at", "column"))
+    wrapper = inlay.pymc.sampling_wrapper(model, **FEW)
+    _, test = wrapper.sel_observations([1])
+    assert test["given"].shape == (1, 2)
+    with pytest.raises(NotImplementedError, match="y has one log likelihood for all that lies along column: none of it can"):
+        inlay.pymc.sampling_wrapper(model, dim="column")
+
+
+def test_data_that_were_changed_have_a_fit_of_their_own():
+    folds = np.arange(NUM_OBSERVATIONS) % 3
+    alone, wrapper = (inlay.pymc.sampling_wrapper(regression(), folds=given, **FEW) for given in (None, folds))
+    left_out = np.flatnonzero(folds == 0)
+    known = wrapper.sample(wrapper.sel_observations(left_out)[0])
+    np.testing.assert_array_equal(known["slope"], alone.sample(alone.sel_observations(left_out)[0])["slope"])
+    changed, _ = wrapper.sel_observations(left_out)
+    changed["given"] = changed["given"] + 100
+    assert wrapper.sample(changed)["level"].mean() > 50
+    again, _ = wrapper.sel_observations(left_out)
+    np.testing.assert_array_equal(wrapper.sample(again)["slope"], known["slope"])
+
+
 def test_what_cannot_be_left_out():
     _, y = data()
     with pm.Model() as model:

@@ -1,6 +1,7 @@
 """Simulation-based calibration: simuk's interface, by one compilation."""
 
 import os
+from types import SimpleNamespace
 
 import inlay.pymc
 import numpy as np
@@ -104,6 +105,50 @@ def test_simulations_that_fail_are_left_out(caplog):
     assert f"{failed} of 100 simulations are left out" in caplog.text
 
 
+FEWER = FEW | {"num_simulations": 10, "sample_kwargs": {"draws": 30, "tune": 30, "chains": 2}}
+
+
+def test_the_dim_of_the_fits():
+    """Of a model that has one with that name."""
+    with pm.Model(coords={"dataset": range(3)}) as model:
+        pm.Normal("y", pm.Normal("mu", dims="dataset"), 1, observed=np.zeros(3))
+    with pytest.raises(ValueError, match="the dim dataset of mu is named as a column of the fits: .* by dim="):
+        inlay.pymc.SBC(model, **FEWER).run_simulations()
+    sbc = inlay.pymc.SBC(model, dim="simulation", keep_fits=True, **FEWER)
+    assert sbc.run_simulations()["prior_sbc"]["mu"].shape == (1, 10, 3)
+    assert sbc.fits["mu"].dims == ("simulation", "chain", "draw", "dataset")
+    assert sbc.compute_rank_statistics()["prior_sbc"]["mu"].shape == (1, 10, 3)
+
+
+class LikeBambi:
+    """What is used of a bambi.Model."""
+
+    formula, backend, built = "y ~ 1", None, False
+
+    def build(self):
+        assert not self.built
+        self.backend, self.built = SimpleNamespace(model=schools()), True
+
+
+def test_models_like_those_of_bambi():
+    given = LikeBambi()
+    sbc = inlay.pymc.SBC(given, **FEWER)
+    assert sbc.model is given.backend.model
+    assert set(sbc.run_simulations()["prior_sbc"]) == {"mu", "tau", "z"}
+    assert inlay.pymc.SBC(given, **FEWER).model is sbc.model  # built once
+
+
+def test_a_model_that_bambi_made():
+    bambi = pytest.importorskip("bambi")
+    pandas = pytest.importorskip("pandas")
+    x, group = np.linspace(-1, 1, 20), list("abcd" * 5)
+    frame = pandas.DataFrame({"x": x, "group": group, "y": np.sin(7 * x)})
+    sbc = inlay.pymc.SBC(bambi.Model("y ~ x + (1|group)", frame), **FEWER)
+    ranks = sbc.run_simulations()["prior_sbc"]
+    assert {"Intercept", "x", "1|group_offset"} <= set(ranks)
+    assert sbc.fits["reason"].values.tolist() == [""] * 10
+
+
 def regression():
     x = np.random.default_rng(8).normal(size=20)
     with pm.Model() as model:
@@ -141,7 +186,7 @@ def test_the_ranks_are_those_of_simuk(model):
 
 
 def test_wrong_arguments():
-    with pytest.raises(TypeError, match="SBC takes a PyMC model, not a str"):
+    with pytest.raises(TypeError, match="SBC takes a model of PyMC or Bambi, not a str"):
         inlay.pymc.SBC("model")
     with pytest.raises(ValueError, match="method is 'likelihood', and SBC has 'prior' and 'posterior'"):
         inlay.pymc.SBC(schools(), method="likelihood")
@@ -274,6 +319,8 @@ def test_the_posterior_of_a_simulator_and_without_a_function(trace):
     assert sbc.run_simulations()["posterior_sbc"]["slope"].shape == (1, 10)
     with pytest.raises(ValueError, match="trace has 2 x 300 draws for 601 simulations"):
         inlay.pymc.SBC(model, method="posterior", trace=given, **(FEW | {"num_simulations": 601}))
+    with pytest.raises(ValueError, match="method='posterior' fits to what was .*, and y is observed from a constant, which has"):
+        inlay.pymc.SBC(schools(), method="posterior", trace=given, **few)
     with pytest.raises(TypeError, match="augment_observed returned a list, not a dict"):
         bad = inlay.pymc.SBC(model, method="posterior", trace=given, simulator=simulator, augment_observed=lambda *_: [], **few)
         bad.run_simulations()

@@ -8,10 +8,11 @@ import numpy as np
 from . import sampler, summaries
 from .failures import Reason
 from .function import Function
-from .functions import MASKED, BadData, ModelOfFits
+from .functions import ModelOfFits
 from .initvals import Initvals
 from .methods import Map, Nuts
 from .names import DATASET, PREDICTED
+from .numbers_given import BadData, numbers
 from .packed import pack, unpack
 
 # Why a row has no results, where the data set is not to blame.
@@ -126,13 +127,7 @@ def _taken_apart(functions, given):
             raise Reason(f"{name} has missing values in the model, which are parameters: its values cannot be exchanged")
     variables = {v.name for v in functions.recorded}
     data = {name: value for name, value in given.items() if name not in variables}
-    return data, {name: _truth(name, value) for name, value in given.items() if name in variables}
-
-
-def _truth(name, value):
-    if np.ma.is_masked(value):
-        raise Reason(f"{name} {MASKED}")
-    return np.asarray(value)
+    return data, {name: numbers(name, value) for name, value in given.items() if name in variables}
 
 
 def _reduced(reduction, draws, given):

@@ -16,25 +16,11 @@ from ..files import pickled, program_of
 from .failures import Reason
 from .identity import identity_of
 from .names import LOGLIK
+from .numbers_given import BadData, holds, numbers
 from .sent import Sent
 
 _SECTION = "fits"  # of the file of a function: what Python must know
 _WORD = 8  # bytes of a field of the record
-
-
-MASKED = "is a masked array that hides values, which would be read: leave them out of the data"
-
-
-class BadData(ValueError):
-    """A data set that the model cannot take."""
-
-
-def holds(dtype, array):
-    """Whether data of this dtype can be what is given: integers hold no 3.7 and no NaN, which a cast makes some number."""
-    if dtype.kind not in "biu":
-        return True
-    with np.errstate(invalid="ignore"):
-        return np.can_cast(array.dtype, dtype) or np.array_equal(array.astype(dtype), array)
 
 
 @dataclass(frozen=True)
@@ -49,8 +35,7 @@ class Part:
     @classmethod
     def of(cls, program, slots, bound, host_calls, calls):
         """`calls`: what tells `host_calls` from others. As a pickle they differ between processes."""
-        code = _inlay.content_hash(program.save({}))
-        content = f"{code} {identity_of([*bound, *calls])} {tuple(slots)!r}"
+        content = f"{program.content} {identity_of([*bound, *calls])} {tuple(slots)!r}"
         return cls(program.save({_SECTION: pickled((bound, host_calls))}), tuple(slots), content)
 
     def program(self):
@@ -70,14 +55,7 @@ class Data:
     def taken(self, given):
         """`given` as the functions read it. Errors: BadData."""
         dtype = self.value.dtype
-        try:
-            array = np.asarray(given)
-        except ValueError as error:  # a ragged list
-            raise BadData(f"{self.name}: {error}") from None
-        if np.ma.is_masked(given):
-            raise BadData(f"{self.name} {MASKED}")
-        if array.dtype.kind not in "biuf":
-            raise BadData(f"{self.name} holds {array.dtype}, not numbers")
+        array = numbers(self.name, given)
         if array.ndim != self.value.ndim:
             raise BadData(f"{self.name} has {array.ndim} dimensions; the model's has {self.value.ndim}")
         for axis, (size, known) in enumerate(zip(array.shape, self.shape, strict=True)):

@@ -41,7 +41,7 @@ class _Walk:
         if isinstance(x, list | tuple):
             return self._all(x)
         if isinstance(x, set | frozenset):
-            return " ".join(sorted(_Walk(self._home).text(y) for y in x))
+            return " ".join(sorted(map(self._alone, x)))
         if isinstance(x, functools.partial):
             return self._all([x.func, x.args, x.keywords])
         if isinstance(x, types.MethodType):
@@ -59,6 +59,14 @@ class _Walk:
         if isinstance(x, property):
             return self._all([x.fget, x.fset, x.fdel])
         return self._of_object(x)
+
+    def _alone(self, x):
+        """The same whichever member of its set comes first: numbers go on from those before the set."""
+        known = len(self._seen)
+        text = self.text(x)
+        while len(self._seen) > known:
+            self._seen.popitem()
+        return text
 
     def _all(self, values):
         return ", ".join(self.text(y) for y in values)

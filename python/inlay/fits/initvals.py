@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..choices import a_kind
 from .failures import Reason
 from .function import Function
+from .numbers_given import BadData, numbers
 
 
 @dataclass
@@ -52,7 +51,20 @@ def dicts_of(returned):
     for values in many:
         if not isinstance(values, Mapping):
             raise TypeError(f"initvals is {a_kind(values)}, not a dict by the names of variables, or a list of dicts")
-    return [{getattr(name, "name", name): _numbers(name, value) for name, value in values.items()} for values in many]
+    return [_by_name(values) for values in many]
+
+
+def _by_name(values):
+    numbers_by_name = {}
+    for variable, value in values.items():
+        name = getattr(variable, "name", variable)
+        if name in numbers_by_name:
+            raise ValueError(f"initvals has {name} twice, as a name and as a variable: give it once")
+        try:
+            numbers_by_name[name] = numbers(name, value)
+        except BadData as error:
+            raise TypeError(f"initvals: {error}") from error
+    return numbers_by_name
 
 
 def refuse_count(count, counts):
@@ -60,15 +72,3 @@ def refuse_count(count, counts):
     if counts is not None and count not in counts:
         wanted = "one dict" if counts == (1,) else f"one dict, or {counts[-1]}, one for each chain"
         raise ValueError(f"initvals is a list of {count} dicts, and the method takes {wanted}")
-
-
-def _numbers(name, value):
-    name = getattr(name, "name", name)
-    try:
-        array = np.asarray(value)
-    except Exception as error:  # noqa: BLE001  (whatever an object's own code raises)
-        raise TypeError(f"initvals: {name}: {type(error).__name__}: {error}") from error
-    if array.dtype.kind not in "biuf":
-        said = repr(value) if isinstance(value, str) else a_kind(value)
-        raise TypeError(f"initvals: {name} is {said}, not numbers")
-    return array

@@ -11,10 +11,12 @@ import json
 import os
 import struct
 import weakref
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
+from .disk import written
 from .fit import Row
 
 try:
@@ -30,14 +32,16 @@ _HEAD = struct.Struct("<Q32s")  # the length of a record, and its SHA-256
 class Kept:
     """The fits in a folder, open for more. To be closed.
 
-    Errors: ValueError where the file is something else; BlockingIOError where another run has it.
+    Errors: ValueError where the file is something else; BlockingIOError where another run has it; OSError where it cannot
+    be written.
     """
 
     def __init__(self, folder, work):
         self._work = _work_key(work)
-        Path(folder).mkdir(parents=True, exist_ok=True)
         self._path = Path(folder) / NAME
-        self._file = open(self._path, "a+b")  # noqa: SIM115
+        with written("resume", self._path):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self._file = open(self._path, "a+b")  # noqa: SIM115
         _open.add(self)
         try:
             self._lock()
@@ -104,13 +108,14 @@ class Kept:
         self._places[key] = place
 
     def _write(self, data):
-        try:
-            self._file.seek(0, os.SEEK_END)
-            self._file.write(data)
-            self._file.flush()
-        except OSError:
-            self._drop_half_a_record()
-            raise
+        with written("resume", self._path):
+            try:
+                self._file.seek(0, os.SEEK_END)
+                self._file.write(data)
+                self._file.flush()
+            except OSError:
+                self._drop_half_a_record()
+                raise
         self._end += len(data)
 
     def _drop_half_a_record(self):
@@ -139,6 +144,7 @@ def _work_key(work):
         "functions": work.functions.content(),
         "seed": str(work.seed),
         "method": repr(work.method),
+        "versions": {package: version(package) for package in ("numpy", "scipy", *work.method.packages)},
         "summaries": work.summaries,
         "keep": work.keep,
         "reductions": [reduction.identity for reduction in work.reductions],

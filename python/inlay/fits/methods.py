@@ -1,6 +1,7 @@
 """How a fit is made by the functions of a model. A method has a call, `fit`, from the data of one fit, and from dicts
 of starting values, to its Draws; the number of draws, of those for tuning and of chains, which the results tell; the names
-of the results that it has beside draws, `also`; and a `repr` that says all it depends on."""
+of the results that it has beside draws, `also`; a `repr` that says all it depends on; and the `packages` that make its
+draws, beside NumPy and SciPy."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -16,6 +17,7 @@ class Nuts:
     settings: dict  # of nutpie's sampler
     name: ClassVar[str] = "nuts"
     also: ClassVar[tuple] = ()
+    packages: ClassVar[tuple] = ("nutpie",)
 
     @property
     def draws(self):
@@ -40,6 +42,7 @@ class Prior:
     draws: int
     name: ClassVar[str] = "prior"
     also: ClassVar[tuple] = ()
+    packages: ClassVar[tuple] = ()
     tune: ClassVar[int] = 0
     chains: ClassVar[int] = 1
 
@@ -55,6 +58,7 @@ class Map:
     options: dict  # of scipy's L-BFGS-B
     starts: int = 1  # at how many points the optimiser starts
     name: ClassVar[str] = "map"
+    packages: ClassVar[tuple] = ()
     draws: ClassVar[int] = 1
     tune: ClassVar[int] = 0
     chains: ClassVar[int] = 1

@@ -72,6 +72,10 @@ def _minimum(loss, start, options):
     result = minimize(loss, start, options)
     if not result.success:
         raise SamplingFailed(f"the optimiser did not converge: {result.message}")
+    if not (np.isfinite(result.fun) and np.isfinite(result.jac).all()):  # which scipy takes for success
+        raise SamplingFailed(
+            f"the optimiser ended where the log density is {-result.fun}, or its gradient is not finite: that is no maximum"
+        )
     return result
 
 

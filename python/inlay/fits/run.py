@@ -1,6 +1,7 @@
 """Hands out the fits, and passes on their rows as they come."""
 
 import contextlib
+import logging
 import tempfile
 import threading
 import time
@@ -10,6 +11,8 @@ from pathlib import Path
 from .. import progress
 from . import executors, tasks
 from .fit import Row
+
+_LOG = logging.getLogger("inlay")
 
 # So long a task should take, in seconds: many times what handing it out costs, and little to lose.
 _SECONDS_OF_TASK = 0.2
@@ -66,18 +69,12 @@ class _Run:
         self._data, hash = tasks.packed(self.work)
         run = uuid.uuid4().hex
         tasks.begin(run, self.work, self.stop)
-        folder = tempfile.TemporaryDirectory(prefix="inlay-fits-") if not _is_here(executor) else None
         try:
-            path = None
-            if folder is not None:
-                path = str(Path(folder.name) / "work")
-                Path(path).write_bytes(self._data)
-            self._ticket = tasks.Ticket(hash, run, path)
-            yield
+            with contextlib.nullcontext() if _is_here(executor) else _file_of(self._data) as path:
+                self._ticket = tasks.Ticket(hash, run, path)
+                yield
         finally:
             tasks.end(run)
-            if folder is not None:
-                folder.cleanup()
 
     def __iter__(self):
         return self
@@ -133,6 +130,21 @@ class _Run:
         self.done += 1
         self.divergences += row.divergences
         self._put(row)
+
+
+@contextlib.contextmanager
+def _file_of(data):
+    """The path of a temporary file with these bytes within the block; None where none can be written: the bytes then go
+    with the first tasks."""
+    with contextlib.ExitStack() as stack:
+        try:
+            made = tempfile.TemporaryDirectory(prefix="inlay-fits-", ignore_cleanup_errors=True)
+            path = Path(stack.enter_context(made)) / "work"
+            path.write_bytes(data)
+        except OSError as error:  # a full disk
+            path = None
+            _LOG.warning("the compiled functions go to each worker with its first tasks, since no file can hold them: %s", error)
+        yield None if path is None else str(path)
 
 
 def _is_here(executor):

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from ..choices import a_kind
+from .disk import written
 from .table import refuse_another_rank
 
 # So many rows, or bytes of results, are gathered at most.
@@ -23,14 +24,16 @@ _WAIT_OF_WRITE = 20
 _STORES = {".parquet": ("pyarrow", "ParquetStore"), ".zarr": ("zarr", "ZarrStore")}
 
 
-def refuse_path(to):
-    """Errors: TypeError, ValueError, FileExistsError, FileNotFoundError for a path that no store can have; ImportError
-    where its package is not installed."""
+def refuse_path(to, as_datatree):
+    """Errors: TypeError, ValueError, FileExistsError, FileNotFoundError for a path that no store can have, or whose store
+    is read as no DataTree; ImportError where its package is not installed."""
     if not isinstance(to, str | os.PathLike):
         raise TypeError(f"to= takes a path, not {a_kind(to)}")
     path = Path(to)
     if path.suffix not in _STORES:
         raise ValueError(f"to: {path} ends neither in .parquet nor in .zarr")
+    if as_datatree and path.suffix == ".parquet":
+        raise ValueError("as_datatree: fits in .parquet are a table of rows, and no DataTree: write to .zarr")
     if os.path.lexists(path):
         raise FileExistsError(f"to: {path} exists, and is not written over")
     if not path.parent.is_dir():
@@ -51,7 +54,9 @@ class Stream:
     def __init__(self, to, work, labels):
         path = Path(to)
         module = importlib.import_module(f"{__package__}.{path.suffix[1:]}_store")
-        self._store = getattr(module, _STORES[path.suffix][1])(path, work, labels)
+        self._path = path
+        with written("to", path):
+            self._store = getattr(module, _STORES[path.suffix][1])(path, work, labels)
         self._pending, self._bytes, self._ranks, self._next = [], 0, {}, 0.0
         self.done = 0  # rows that are written, of fits that did not fail
 
@@ -69,14 +74,16 @@ class Stream:
         """Of `count` rows those that did not come were not done. Errors: OSError."""
         if self._pending:
             self._write()
-        self._store.finish(count)
+        with written("to", self._path):
+            self._store.finish(count)
 
     def opened(self):
         return self._store.opened()
 
     def _write(self):
         begin = time.monotonic()
-        self._store.write(sorted(self._pending, key=lambda row: row.number))
+        with written("to", self._path):
+            self._store.write(sorted(self._pending, key=lambda row: row.number))
         done = self.done + sum(row.reason == "" for row in self._pending)
         self._pending, self._bytes, self.done = [], 0, done
         end = time.monotonic()

@@ -73,7 +73,6 @@ def _continue_hash(content, model):
     """By the graphs of a model with their ops and constants: what is drawn from the prior, the log density of each variable,
     the deterministics. A shared variable counts by its value, but for states of random generators, which a seed
     replaces."""
-    import pymc
     import pytensor
     from pytensor.compile.sharedvalue import SharedVariable
     from pytensor.graph.basic import Constant
@@ -84,7 +83,7 @@ def _continue_hash(content, model):
     graphs = [*model.basic_RVs, *model.logp(sum=False), *model.unobserved_value_vars]
     text = without_addresses(pytensor.dprint(graphs, file="str", print_type=True))
     starts = [(v.name, repr(start)) for v, start in model.rvs_to_initial_values.items()]
-    content.update(f"{pymc.__version__} {pytensor.__version__} {starts} {text}".encode())
+    content.update(f"{starts} {text}".encode())
     variables = [*ancestors(graphs)]
     for op in dict.fromkeys(v.owner.op for v in variables if v.owner is not None):
         content.update(text_of_op(op).encode())
@@ -123,6 +122,7 @@ class ByPymc:
     chains: int
     settings: bytes  # a pickle: they may have functions
     also: ClassVar[tuple] = ()
+    packages: ClassVar[tuple] = ("pymc", "pytensor")
 
     def fit(self, functions, arrays, seed, stop=None, initvals=()):
         from ..pytensor import default_mode

@@ -14,7 +14,7 @@ from pytensor.graph.basic import Constant
 
 from .. import errors
 from ..fits.failures import NO_START, NOT_FINITE_ANYWHERE, SamplingFailed, failure_text
-from ..fits.functions import MASKED, holds
+from ..fits.numbers_given import BadData, holds, numbers
 
 # So often it is asked whether nutpie is finished, in seconds.
 LONGEST_WAIT = 0.02
@@ -35,9 +35,9 @@ def compiled_model_class(base):
         def with_data(self, **updates):
             """A model with other values of `pm.Data`, also of other lengths. Compiles nothing.
 
-            Errors: KeyError for a name that is no data of the model; TypeError for values that an integer dtype does not
-            hold, and for a masked array that hides some; ValueError for another rank, and where what is recorded of a draw
-            would become longer or shorter: nutpie keeps room for what it was.
+            Errors: KeyError for a name that is no data of the model; TypeError for what is no array of numbers, for values
+            that an integer dtype does not hold, and for a masked array that hides some; ValueError for another rank, and
+            where what is recorded of a draw would become longer or shorter: nutpie keeps room for what it was.
             """
             _refuse_other_names(self, updates)
             _refuse_other_values(self, updates)
@@ -210,9 +210,10 @@ def _refuse_other_values(compiled, updates):
         dtype = np.dtype(shared.type.dtype)
         if shared.name not in updates:
             continue
-        if np.ma.is_masked(updates[shared.name]):
-            raise TypeError(f"with_data: {shared.name} {MASKED}")
-        given = np.asarray(updates[shared.name])
+        try:
+            given = numbers(shared.name, updates[shared.name])
+        except BadData as error:
+            raise TypeError(f"with_data: {error}") from error
         if not holds(dtype, given):
             raise TypeError(f"with_data: {shared.name} has dtype {dtype}, which does not hold the {given.dtype} given")
 

@@ -9,6 +9,7 @@ from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
 from ..fits.fit import Work
 from ..fits.function import Function
+from ..fits.groups import in_groups
 from ..fits.kept import Kept
 from ..fits.names import LOGLIK, PREDICTED, named
 from ..fits.run import run
@@ -48,6 +49,7 @@ def fit_many(
     nuts_sampler_kwargs=None,
     method_kwargs=None,
     initvals=None,
+    as_datatree=False,
 ):
     """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dim`. The model is compiled
     once, where PyMC does not make the fits.
@@ -63,7 +65,8 @@ def fit_many(
     `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths, and of observed variables whose values
     are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does not
     name is as in the model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a
-    GroupBy of pandas'. A data set may also have true values of the model's variables, for "ranks".
+    GroupBy of pandas', also of a Series, whose name says which data it is. A data set may also have true values of the
+    model's variables, for "ranks".
 
     `initvals`: where fits start, as PyMC takes it: a dict from names of free variables to values, which are those of the
     model and not of its transforms; a list of dicts, one for each chain of PyMC's own NUTS, or one for each starting point
@@ -97,6 +100,10 @@ def fit_many(
     folder of files, the pyarrow.dataset.Dataset. There the column `dim` is the data set's number and `label` its
     label; arrays are lists; rows stand in any order, and what was not done has none.
 
+    `as_datatree`: the same as an xarray.DataTree in ArviZ's groups: kept draws in "posterior" (or "prior"),
+    "posterior_predictive" (or "prior_predictive", or "predictions" at other data) and "log_likelihood", the rest of
+    `reduce` in "summary", and what each fit has in the root.
+
     A fit that fails is a row with `failed` and `reason`; Ctrl-C returns what is done, with the rest as "not done".
 
     Errors: NotImplementedError for a log density in float32 or with random draws, and for discrete variables with "map";
@@ -113,7 +120,7 @@ def fit_many(
         raise ValueError("fit_many: the model has no free variables: there is nothing to sample")
     refuse_others(executor)
     if to is not None:
-        refuse_path(to)
+        refuse_path(to, as_datatree)
     how, functions_of = method_of(model, method, draws, tune, chains, nuts_sampler_kwargs, method_kwargs)
     from .described import data_names, observations
 
@@ -134,7 +141,7 @@ def fit_many(
         rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)
         count, ended = run(work, data.iterator, rows.put, executor, kept, progress, data.total)
         failure = _failure_of_finish(rows, count)
-    fits = rows.opened()
+    fits = in_groups(rows.opened(), work) if as_datatree else rows.opened()
     if ended is None or isinstance(ended, KeyboardInterrupt):
         if failure is None:
             return fits

@@ -8,7 +8,7 @@ from ..choices import a_kind
 from ..fits.executors import refuse_for_shards
 from ..fits.failures import SamplingFailed
 from ..fits.fit import Work, fit
-from ..fits.functions import BadData
+from ..fits.numbers_given import BadData
 from ..fits.shards import NutsOnShards, held
 from ..fits.table import refuse_columns, table
 from .methods import seed_for, settings_for

@@ -41,8 +41,8 @@ class Folds:
             for v in shared_data(model)
             if self.dim is not None and self.dim in (axes := model.named_vars_to_dims.get(v.name) or ())
         }
-        sources = {v.name for v in data_behind(model, observed)}
-        if not sources & self._axes.keys():
+        sources = [v.name for v in data_behind(model, observed) if v.name in self._axes]
+        if not sources:
             raise ValueError(
                 f"{observed.name} is not observed from a pm.Data with the dim {self.dim}: give dims= to the data, or dim= here"
             )
@@ -52,9 +52,19 @@ class Folds:
             if self.dim in variable.dims:
                 raise NotForFits(f"{variable.name} has the dim {self.dim}, so that each observation has parameters of its own")
         self._whole = {v.name: v.get_value() for v in shared_data(model)}
-        self._likelihood = _likelihood_function(model, observed)
+        self._likelihood = _likelihood_function(model, observed, self.dim, self._axis_of(observed, model, sources))
         self._known = [] if folds is None else _members(folds, self._size())
         self._num_fits, self._rows = len(self._known), None
+
+    def _axis_of(self, observed, model, sources):
+        """Along which observations are left out: where the dim is named, or, of the same rank, where the data have it."""
+        dims = model.named_vars_to_dims.get(observed.name) or ()
+        if self.dim in dims:
+            return dims.index(self.dim)
+        for name in sources:
+            if self._whole[name].ndim == observed.ndim:
+                return self._axes[name]
+        raise ValueError(f"{observed.name} has no dim {self.dim}: give it dims=")
 
     def parts(self, idx):
         """The data without these observations, and of them alone."""
@@ -76,11 +86,16 @@ class Folds:
     def fit(self, data):
         """A seed of its own for each fit, by its number. Errors: SamplingFailed."""
         left_out = getattr(data, "left_out", ())
-        if left_out in self._known:
+        if left_out in self._known and self._is_unchanged(data):
             return self._known_fit(self._known.index(left_out))
         arrays = self._functions.arrays(data)
         seed, self._num_fits = seed_of(self._seed, self._num_fits), self._num_fits + 1
         return sample(self._functions, arrays, seed, self._settings).values
+
+    def _is_unchanged(self, data):
+        """Whether the data are those without the observations, as `parts` gave them."""
+        given = self._without(np.array(data.left_out))
+        return data.keys() == given.keys() and all(_are_same(data[name], x) for name, x in given.items())
 
     def _known_fit(self, number):
         if self._rows is None:
@@ -108,6 +123,11 @@ class Folds:
         return np.asarray(rows).reshape(chains, num_draws, -1)
 
 
+def _are_same(one, other):
+    one = np.asarray(one)
+    return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+
+
 def _members(folds, size):
     """The observations of each fold, sorted as arviz-stats does it. Errors: TypeError, ValueError."""
     labels = np.asarray(folds)
@@ -121,11 +141,15 @@ def _members(folds, size):
     return [tuple(np.flatnonzero(labels == label).tolist()) for label in np.unique(named)]
 
 
-def _likelihood_function(model, observed):
+def _likelihood_function(model, observed, dim, axis):
     """From the values of the free variables, as they are recorded, and all data to the log likelihood of each
-    observation."""
+    observation: of all that lies at one place along the axis."""
     given = given_values(model)
     (term,) = log_likelihoods(model, [observed], given)
+    if axis >= term.ndim:
+        raise NotForFits(f"{observed.name} has one log likelihood for all that lies along {dim}: none of it can be left out")
+    others = [i for i in range(term.ndim) if i != axis]
+    term = term.sum(axis=others) if others else term
     data = shared_data(model)
     shared = [v.type() for v in data]
     return pytensor.function(

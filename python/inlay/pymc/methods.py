@@ -82,10 +82,12 @@ def starts_of(model, how, given, method_kwargs, first):
     if "start" in (method_kwargs or {}):
         raise TypeError("initvals and method_kwargs['start'] both say where a fit starts: give one of them")
     # (By names: a variable as a key holds all graphs that it is part of.)
-    at = Function.of("initvals", given if callable(given) else Same(dicts_of(given)))
-    if first is NO_DATA_SET and callable(given):
-        return how, None  # nothing to start
-    dicts = dicts_of(_of_first(at, first))
+    dicts = None if callable(given) else dicts_of(given)
+    at = Function.of("initvals", given if dicts is None else Same(dicts))
+    if dicts is None:
+        if first is NO_DATA_SET:
+            return how, None  # nothing to start
+        dicts = dicts_of(_of_first(at, first))
     known, names = [v.name for v in model.free_RVs], tuple(dicts[0])
     for name in {name: None for values in dicts for name in values}:
         if name not in known:

@@ -25,17 +25,19 @@ def sampling_wrapper(
     """`model` as a `SamplingWrapper` of arviz-stats, for `loo_kfold(idata, wrapper)` and `reloo(wrapper)`.
 
     What is left out of a fit are observations along one dim, out of all `pm.Data` with that dim; the observed variable
-    has to be of one dimension and from `pm.Data` too. `dim`: None where the model's observed variable has named dims.
+    has to be from `pm.Data` too. Where it has more dims, all that lies at one place along `dim` is one observation, whose
+    log likelihood is the sum. `dim`: None where the model's observed variable has named dims.
     `idata`: the fit to all data, which `reloo` wants. The others as in `inlay.pymc.fit_many`.
 
     `folds`: of each observation the label of its fold, as `loo_kfold` takes it, or a negative number. arviz-stats asks for
     one fit after the other; with `folds` all of their fits are made by `executor` when the first one is asked for. The
-    draws are those of fits one after the other, in the order of the labels.
+    draws are those of fits one after the other, in the order of the labels. Data that were changed between
+    `sel_observations` and `sample` have a fit of their own.
 
     Errors: ImportError without arviz-stats; NotImplementedError for a model with several observed variables, or where a
-    parameter has that dim, and for what `fit_many` refuses; ValueError where the observed data have no such dim,
-    and for `folds` of another length; TypeError for `executor` without `folds`. A fit in which every draw is a divergence
-    is SamplingFailed, by `folds`.
+    parameter has that dim, or observations along it have one log likelihood together, and for what `fit_many` refuses;
+    ValueError where the observed data have no such dim, and for `folds` of another length; TypeError for `executor`
+    without `folds`. A fit in which every draw is a divergence is SamplingFailed, by `folds`.
 
     >>> wrapper = inlay.pymc.sampling_wrapper(model)
     >>> arviz_stats.loo_kfold(idata, wrapper, k=10)

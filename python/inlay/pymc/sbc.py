@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..choices import a_kind
+from ..fits.names import DATASET
 from ..pytensor import default_mode
 from .fit_many import fit_many
 from .methods import refuse_counts, refuse_resume
@@ -30,8 +31,9 @@ class SBC:
     number)` puts both together and returns a dict, by observed variables, and by other `pm.Data` that grow with them;
     None: the one behind the other, where what is observed is `pm.Data`. `update_data(model, augmented, number)` may then
     set other `pm.Data` of the model, such as covariates, and their coordinates; the model is as before when the
-    simulations are made. `executor` and `resume` are those of `fit_many`; `fits` is what it returned. `sample_kwargs`:
-    `draws`, `tune`, `chains`, `target_accept`, `max_treedepth`.
+    simulations are made. `executor`, `resume` and `dim`, which names the dim of the simulations in `fits`, are those of
+    `fit_many`; `fits` is what it returned. `sample_kwargs`: `draws`, `tune`, `chains`, `target_accept`, `max_treedepth`.
+    `model` may be one of Bambi's, which is built where it is not yet; the attribute is the PyMC model in it.
 
     Simulations that failed are left out, and a line of the log says how many.
 
@@ -60,9 +62,9 @@ class SBC:
         update_data=None,
         executor=None,
         resume=None,
+        dim=DATASET,
     ):
-        if getattr(model, "free_RVs", None) is None:
-            raise TypeError(f"SBC takes a PyMC model, not {a_kind(model)}")
+        model = _pymc_model(model)
         of_posterior = {"augment_observed": augment_observed, "update_data": update_data}
         for name, function in {"simulator": simulator, "transform": transform, **of_posterior}.items():
             if function is not None and not callable(function):
@@ -71,13 +73,13 @@ class SBC:
             raise ValueError("SBC: the model has no observed variables, and there is no simulator")
         refuse_counts(num_simulations=num_simulations)
         refuse_resume(resume, seed)
-        _refuse_method(method, {"trace": trace, **of_posterior}, num_simulations)
+        _refuse_method(model, method, {"trace": trace, **of_posterior}, num_simulations)
         self.model, self.method, self.num_simulations = model, method, num_simulations
         self.trace, self.augment_observed, self.update_data = trace, augment_observed, update_data
         self.seed, self.simulator, self.transform = seed, simulator, transform
         self.keep_fits, self.progress_bar = keep_fits, progress_bar
         self.var_names = [v.name for v in model.free_RVs]
-        self._options = {**_fit_options(sample_kwargs or {}), "executor": executor, "resume": resume}
+        self._options = {**_fit_options(sample_kwargs or {}), "executor": executor, "resume": resume, "dim": dim}
         self.simulations = self.fits = self.ref_params = None
 
     def run_simulations(self):
@@ -207,7 +209,19 @@ class SBC:
         return xarray.DataTree.from_dict({f"{self.method}_sbc": group})
 
 
-def _refuse_method(method, of_posterior, num_simulations):
+def _pymc_model(given):
+    """Errors: TypeError."""
+    model = given
+    if hasattr(given, "formula") and hasattr(given, "backend"):  # a bambi.Model
+        if not given.built:
+            given.build()
+        model = given.backend.model
+    if getattr(model, "free_RVs", None) is None:
+        raise TypeError(f"SBC takes a model of PyMC or Bambi, not {a_kind(given)}")
+    return model
+
+
+def _refuse_method(model, method, of_posterior, num_simulations):
     if method not in ("prior", "posterior"):
         raise ValueError(f"method is {method!r}, and SBC has 'prior' and 'posterior'")
     if method == "prior":
@@ -223,6 +237,19 @@ def _refuse_method(method, of_posterior, num_simulations):
     sizes = trace["posterior"].sizes
     if sizes["chain"] * sizes["draw"] < num_simulations:
         raise ValueError(f"trace has {sizes['chain']} x {sizes['draw']} draws for {num_simulations} simulations")
+    if of_posterior["augment_observed"] is None:
+        _refuse_constants(model)
+
+
+def _refuse_constants(model):
+    """Errors: ValueError where observations cannot become more."""
+    from .described import observations
+
+    for name in observations(model):
+        raise ValueError(
+            f"method='posterior' fits to what was observed and what was simulated, one behind the other, and {name} is "
+            "observed from a constant, which has one length: observe pm.Data, or give augment_observed="
+        )
 
 
 class _RankOf:
