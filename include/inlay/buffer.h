@@ -38,7 +38,8 @@ class Array {
   /// Makes an array of zeros. Throws Error(size_overflow) or Error(out_of_memory).
   Array(DType dtype, std::vector<int64_t> dims);
   Array(const Array& other);
-  Array(Array&&) noexcept = default;
+  /// What is moved from has no elements: its dims are {0}.
+  Array(Array&& other) noexcept;
   Array& operator=(Array other) noexcept;
 
   DType dtype() const { return dtype_; }
@@ -103,7 +104,8 @@ class View {
   std::vector<int64_t> dims_, strides_;
 };
 
-/// Elements that an argument is read from; they must outlive it. A call copies them if they are not row-major.
+/// Elements that an argument is read from; they must outlive it. A call copies them if they are not row-major, and
+/// refuses a null `data` where there are elements.
 struct ArrayRef {
   DType dtype = DType::f64;
   std::vector<int64_t> dims;

@@ -15,6 +15,7 @@ from . import _inlay
 
 _LOG = logging.getLogger("inlay")
 _KEY = "key"  # the section that has it
+_NO_ROOM = "its folder cannot be written, or has no room"
 _LARGEST_PART = 4  # an entry is not kept that would take more of all entries' bytes than one of so many parts
 
 
@@ -44,20 +45,20 @@ def find(key):
 
 
 def keep(key, program, sections):
-    """Keeps a program with sections of its API's by this key. Returns whether it did."""
+    """Keeps a program with sections of its API's by this key. Returns why it did not, or None."""
     try:
         data = program.save({**sections, _KEY: key})
         if len(data) > _inlay.cache_limit_bytes() // _LARGEST_PART:
-            return False
+            return _NO_ROOM
         folder = _own_folder(make=True)
         if folder is None:
-            return False
+            return _NO_ROOM
         _write(_path_in(folder, key), data)
         _inlay.trim_cache(os.fsencode(folder))
-        return True
+        return None
     except Exception as error:  # a full disk, no memory, what a file cannot hold
         _LOG.debug("inlay keeps nothing in the cache: %s", error)
-        return False
+        return str(error) if isinstance(error, _OfOthers) else _NO_ROOM
 
 
 def _path_of(key):
@@ -70,7 +71,7 @@ def _path_in(folder, key):
 
 
 def _own_folder(make=False):
-    """The folder, where it is one that others cannot write into; None where it is not."""
+    """The folder, or None where there is to be none. _OfOthers where others can write into it."""
     folder = os.fsdecode(_inlay.cache_folder())
     if not folder:
         return None
@@ -79,10 +80,15 @@ def _own_folder(make=False):
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
     found = os.stat(folder)
-    if stat.S_ISDIR(found.st_mode) and _is_ours(found):
-        return folder
-    _LOG.debug("inlay does not use %s as a cache: it is no folder, or others can write into it", folder)
-    return None
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(f"{folder} is no folder")
+    if not _is_ours(found):
+        raise _OfOthers(f"others can write into its folder, {folder}")
+    return folder
+
+
+class _OfOthers(Exception):
+    pass
 
 
 def _is_ours(found):

@@ -29,7 +29,8 @@ def save(fn, path):
     Errors: TypeError for what inlay did not compile; NotImplementedError where a function of yours lays out its memory
     (`planner=` with a function or with offsets) or chose what shares bytes (`may_share=`), which a file cannot hold, or
     where it keeps a profile; OSError where the file cannot be written; what pickle raises for a host function or an op
-    that cannot be pickled.
+    that cannot be pickled, and for a PyTensor graph that is a chain of some thousands of nodes ("excessively deep
+    recursion", or RecursionError): pickle goes down it.
     """
     write_whole(os.fspath(path), dumps(fn))
 

@@ -5,7 +5,9 @@
 """
 
 import collections
+import contextlib
 import functools
+import operator
 import threading
 
 import numpy as np
@@ -192,10 +194,7 @@ class _Call:
 
     def _checked(self, argnums):
         count = len(self.arguments)
-        for i in argnums:
-            if not isinstance(i, int) or isinstance(i, bool) or not -count <= i < count:
-                raise ValueError(f"argnums: {i!r} is no position among {count} arguments")
-        argnums = [i % count for i in argnums]
+        argnums = [_position(i, count) for i in argnums]
         if len(set(argnums)) != len(argnums):
             raise ValueError("argnums names an argument twice")
         if len(self.results) != 1 + len(argnums):
@@ -212,6 +211,13 @@ class _Call:
             if (found, found_rank) != self.arguments[i][1:]:
                 raise ValueError(f"argnums: a gradient by argument {i} cannot be {found} of rank {found_rank}")
         return argnums
+
+
+def _position(i, count):
+    with contextlib.suppress(TypeError):  # it is no whole number
+        if not isinstance(i, bool) and -count <= operator.index(i) < count:
+            return operator.index(i) % count
+    raise ValueError(f"argnums: {i!r} is no position among {count} arguments")
 
 
 def _refuses(function, why):

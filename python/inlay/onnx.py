@@ -51,7 +51,7 @@ def compile(
 
     `fixed`: for inputs, by name, what they are in all calls: they are no arguments then. And for sizes, by name,
     their numbers: `fixed={"rate": 16000, "batch": 1}`. An array is of the dtype and the sizes that the network
-    declares, and takes the place of a default; a number is each element of an input of known sizes. The ranks of a
+    declares, in any memory layout and byte order, and takes the place of a default; a number is each element of an input of known sizes. The ranks of a
     network, the axes of its ops and the branches of its `If` may hang on such an input (a sampling rate, a shape)
     or size; loops over sizes that are known are faster.
 
@@ -191,14 +191,14 @@ def _fixed(network, given):
         if name not in inputs:
             arrays[name] = operator.index(value)
             continue
-        array = np.asarray(value)
+        array = text.own_array(name, value, "fixed")
         kind, sizes = inputs[name]
         wanted = _TYPES.get(kind)
         if wanted is not None and not isinstance(value, np.ndarray):
             array = array.astype(wanted)  # a number, or a list of numbers, has no type of its own
             if array.ndim == 0 and all(isinstance(size, int) and size >= 0 for size in sizes):
                 array = np.full(sizes, array)
-        arrays[name] = np.ascontiguousarray(array).reshape(array.shape)
+        arrays[name] = array
     return arrays
 
 

@@ -150,7 +150,6 @@ def _looks_like_a_path(text):
 
 def bound_arrays(graph, given):
     """A copy of each, row-major and in this machine's byte order, in the order of the bound parameters."""
-    arrays = []
     names = [name for name, *_, is_bound in graph.parameters if is_bound]
     missing = [name for name in names if name not in given]
     if missing:
@@ -161,20 +160,23 @@ def bound_arrays(graph, given):
     for name in given:
         if name not in names:
             raise UnknownName(f"error[unknown-name]: the program has no bound parameter %{name}{_there_are(names)}")
-    for name in names:
-        if isinstance(given[name], np.ma.MaskedArray):
-            raise WrongDtype(
-                f"error[wrong-dtype]: {name}: a masked array cannot be bound"
-                "\n  help: give `a.filled(value)`, or `a.data`"
-            )
-        try:
-            array = np.array(given[name], order="C")
-        except ValueError as error:  # a ragged list
-            raise ValueError(f"{name}: {error}") from None
-        if array.dtype == object and not isinstance(given[name], np.ndarray):
-            raise WrongDtype(f"error[wrong-dtype]: {name}: {_a(given[name])} cannot be bound")
-        arrays.append(array.astype(array.dtype.newbyteorder("="), copy=False))
-    return arrays
+    return [own_array(name, given[name], "bound") for name in names]
+
+
+def own_array(name, given, to_be):
+    """A copy, row-major and in this machine's byte order, of what is given by this name `to_be` ("bound", "fixed")."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise WrongDtype(
+            f"error[wrong-dtype]: {name}: a masked array cannot be {to_be}"
+            "\n  help: give `a.filled(value)`, or `a.data`"
+        )
+    try:
+        array = np.array(given, order="C")
+    except ValueError as error:  # a ragged list
+        raise ValueError(f"{name}: {error}") from None
+    if array.dtype == object and not isinstance(given, np.ndarray):
+        raise WrongDtype(f"error[wrong-dtype]: {name}: {_a(given)} cannot be {to_be}")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _functions(graph, given):

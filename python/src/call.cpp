@@ -24,7 +24,7 @@ namespace inlay::python {
 class Call::Holder {
  public:
   explicit Holder(Call& call) : call_(call) {
-    if (call_.gil_ == Gil::released) PyEval_RestoreThread(call_.state_);
+    if (call_.gil_ == Gil::released) take_gil_back(call_.state_);
     if (call_.gil_ == Gil::foreign) foreign_.emplace();
   }
   ~Holder() {
@@ -67,7 +67,7 @@ void Call::begin_run() {
 }
 
 void Call::end_run() {
-  if (gil_ == Gil::released) PyEval_RestoreThread(state_);
+  if (gil_ == Gil::released) take_gil_back(state_);
 }
 
 void Call::restore_exception() {
@@ -160,10 +160,11 @@ bool Call::call_host(int function, void* const* operands, const int64_t* operand
   const runtime::HostCallSpec& spec = program_.host_call(function);
   try {  // nothing passes through the machine code
     const Draw* const draw = program_.draw(function);
-    nb::object returned = nb::steal(draw == nullptr ? nullptr : (*draw)(spec, operands, operand_dims));
-    if (!returned.is_valid() && PyErr_Occurred() == nullptr) {
-      returned = nb::steal(call_function(program_.host_function(function), spec, operands, operand_dims));
-    }
+    nb::object returned = nb::steal(or_stay([&] {
+      PyObject* const drawn = draw == nullptr ? nullptr : (*draw)(spec, operands, operand_dims);
+      if (drawn != nullptr || PyErr_Occurred() != nullptr) return drawn;
+      return call_function(program_.host_function(function), spec, operands, operand_dims);
+    }));
     if (returned.is_valid()) take_results(function, returned.ptr(), results, result_dims);
   } catch (nb::python_error& error) {
     error.restore();

@@ -4,6 +4,7 @@
 
 #include "array_form.h"
 #include "compiler/backends.h"
+#include "gil.h"
 #include "planning.h"
 #include "support/fork_gate.h"
 #include "thread_count.h"
@@ -17,7 +18,7 @@ namespace {
 SharingFunction sharing_function(PyObject* function) {
   return [function](const std::string& step, const std::string& value, const std::string& operand) {
     const ForkGate::Outside outside;  // who has the GIL may be about to fork
-    const nb::gil_scoped_acquire gil;
+    const TakenGil gil;
     const nb::object answer = nb::borrow(function)(step, value, operand);
     if (answer.equal(nb::str("even if larger"))) return MayShare::even_if_larger;
     if (nb::isinstance<nb::bool_>(answer)) return nb::cast<bool>(answer) ? MayShare::by_rule : MayShare::never;

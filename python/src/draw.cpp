@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "array_form.h"
+#include "gil.h"
 #include "ops/element_types.h"
 #include "runtime/type_of.h"
 #include "support/overloaded.h"
@@ -256,7 +257,7 @@ void Draw::fill_array(PyArrayObject* array, nb::handle generator, Points& points
   Source source{.numpy = *samplers_, .bits = bits};
   const auto count = static_cast<std::size_t>(PyArray_SIZE(array));
   const Locked locked(bit_generator);
-  std::optional<nb::gil_scoped_release> released;
+  std::optional<ReleasedGil> released;
   if (std::max(count, points.params().length) >= kManyDraws) released.emplace();
   visit_element_type(dtype_, [&]<class T>(T) {
     if constexpr (std::is_arithmetic_v<T>) {

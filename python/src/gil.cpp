@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace inlay::python {
 namespace {
@@ -27,7 +28,7 @@ bool enter() {
 
 void close() {
   is_closed = true;
-  const nb::gil_scoped_release released;
+  const ReleasedGil released;
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
   while (num_inside > 0 && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -36,8 +37,18 @@ void close() {
 
 }  // namespace
 
+void stay() {
+  for (;;) pause();
+}
+
+void take_gil_back(PyThreadState* state) {
+  or_stay([&] { PyEval_RestoreThread(state); });
+}
+
+TakenGil::TakenGil() : state_(or_stay(PyGILState_Ensure)) {}
+
 ForeignGil::ForeignGil() : has_gil_(enter()) {
-  if (has_gil_) state_ = PyGILState_Ensure();
+  if (has_gil_) state_ = or_stay(PyGILState_Ensure);
 }
 
 ForeignGil::~ForeignGil() {

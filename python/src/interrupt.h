@@ -7,6 +7,7 @@
 // the work, and after a handler that returns it goes on.
 #include <nanobind/nanobind.h>
 
+#include "gil.h"
 #include "support/error.h"
 #include "support/stop.h"
 
@@ -29,7 +30,7 @@ void unless_interrupted(const Work& work) {
   listen_for_interrupts();
   for (;;) {
     try {
-      const nanobind::gil_scoped_release released;
+      const ReleasedGil released;
       const StopScope stop(python_stop_flag());
       return work();
     } catch (const Error& error) {

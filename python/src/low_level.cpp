@@ -16,8 +16,7 @@ namespace nb = nanobind;
 namespace inlay::python {
 namespace {
 
-double call_number(double x, void* self) noexcept { return static_cast<LowLevel*>(self)->of_number(x); }
-
+// Of one number, too, though SciPy has a signature for that: it would drop its `args=` without a word.
 double call_numbers(int count, double* x, void* self) noexcept {
   return static_cast<LowLevel*>(self)->of_numbers(count, x);
 }
@@ -37,7 +36,6 @@ struct Row {
 
 const Row& row(LowLevel::Form form) {
   static const Row rows[] = {
-      {"double (double, void *)", reinterpret_cast<void*>(&call_number)},
       {"double (int, double *, void *)", reinterpret_cast<void*>(&call_numbers)},
       {"int (double *, npy_intp, double *, void *)", reinterpret_cast<void*>(&call_filter)},
       {"int (double *, npy_intp, double *, npy_intp, void *)", reinterpret_cast<void*>(&call_filter1d)},
@@ -89,7 +87,6 @@ LowLevel::LowLevel(const HeldProgram& program, const std::vector<PyObject*>& arg
   bool are_numbers = count > 0;
   for (std::size_t i = 0; i < count; ++i) are_numbers &= is_number(function_.argument(i));
   require(takes_vector_ || are_numbers, "the arguments must be f64 numbers, or one f64 vector");
-  form_ = count == 1 && !takes_vector_ ? Form::number : Form::numbers;
 }
 
 const char* LowLevel::signature() const { return row(form_).signature; }
@@ -99,8 +96,6 @@ std::optional<std::string> LowLevel::last_error() const {
   const std::lock_guard lock(mutex_);
   return last_error_;
 }
-
-double LowLevel::of_number(double x) noexcept { return of_numbers(1, &x); }
 
 double LowLevel::of_numbers(int count, const double* x) noexcept {
   double y = 0;

@@ -19,13 +19,12 @@ namespace inlay::python {
 class LowLevel {
  public:
   enum class Form : uint8_t {
-    number,    // double (double, void *)
     numbers,   // double (int, double *, void *): of so many numbers, or of one vector
     filter,    // int (double *, npy_intp, double *, void *): of a vector
     filter1d,  // int (double *, npy_intp, double *, npy_intp, void *): of a vector into another
   };
 
-  /// `form`: "integrand" (number or numbers), "filter" or "filter1d". Throws Error where the function has not the form.
+  /// `form`: "integrand" (numbers), "filter" or "filter1d". Throws Error where the function has not the form.
   LowLevel(const HeldProgram& program, const std::vector<PyObject*>& arguments, const std::string& form);
 
   const char* signature() const;
@@ -35,7 +34,6 @@ class LowLevel {
   Form form() const { return form_; }
 
   /// NaN where it failed.
-  double of_number(double x) noexcept;
   double of_numbers(int count, const double* x) noexcept;
   /// Returns 0 with a Python error set where it failed, else 1.
   int filter(const double* x, std::ptrdiff_t length, double* y, std::ptrdiff_t result_length) noexcept;
@@ -45,7 +43,7 @@ class LowLevel {
   void keep(const Error& error) noexcept;
 
   ForeignFunction function_;
-  Form form_ = Form::number;
+  Form form_ = Form::numbers;
   bool takes_vector_ = false;
   mutable std::mutex mutex_;
   std::optional<std::string> last_error_;

@@ -51,7 +51,7 @@ int command_line(const std::vector<nb::bytes>& arguments) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const nb::gil_scoped_release released;
+  const ReleasedGil released;
   return tool::run_command_line(static_cast<int>(words.size()), argv.data());
 }
 

@@ -12,6 +12,7 @@
 #include "explain.h"
 #include "explain/memory_map.h"
 #include "from_python.h"
+#include "gil.h"
 #include "interrupt.h"
 #include "memory/pools/problem.h"
 #include "support/fork_gate.h"
@@ -41,7 +42,7 @@ memory::Sizes sizes_of(nb::handle dict) {
 PlannerFunction custom_planner(PyObject* function, std::vector<int64_t> times = {}) {
   return [function, times](std::span<const StorageToPlace> storages) {
     const ForkGate::Outside outside;  // who has the GIL may be about to fork
-    const nb::gil_scoped_acquire gil;
+    const TakenGil gil;
     const auto time = [&](int32_t tick) { return times.empty() ? tick : times[static_cast<std::size_t>(tick)]; };
     nb::list rows;
     for (const StorageToPlace& s : storages)

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "gil.h"
 #include "library/routines.h"
 #include "support/error.h"
 #include "support/fork_gate.h"
@@ -40,7 +41,7 @@ void* exported(nb::handle exports, const char* name) {
 
 std::string routines_of_scipy(std::span<void*> addresses) {
   const ForkGate::Outside outside;  // who has the GIL may be about to fork
-  const nb::gil_scoped_acquire gil;
+  const TakenGil gil;
   try {
     const nb::object blas = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
     const nb::object lapack = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");

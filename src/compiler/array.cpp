@@ -43,6 +43,9 @@ Array::Array(const Array& other) : Array(other.dtype_, other.dims_) {
   if (other.data_) std::memcpy(data_.get(), other.data_.get(), bytes_of(dtype_, dims_));
 }
 
+Array::Array(Array&& other) noexcept
+    : dtype_(other.dtype_), dims_(std::exchange(other.dims_, {0})), data_(std::move(other.data_)) {}
+
 Array& Array::operator=(Array other) noexcept {
   dtype_ = other.dtype_;
   dims_ = std::move(other.dims_);

@@ -104,6 +104,40 @@ TEST_F(CppDoor, ResultsInPlacesOfTheCaller) {
             "error[wrong-argument-count]: the function has 2 results, but 1 place for them");
 }
 
+TEST_F(CppDoor, RefusesSizesBelowZeroAndNullAddresses) {
+  const Executable f = compile(parse("graph @main(%x: f64[n, m]) { %y = exp %x; return %y }"));
+  double a[6] = {}, out[6] = {7, 7, 7, 7, 7, 7};
+  const ArrayRef negative(DType::f64, {3, -1}, a), strided(DType::f64, {3, -1}, a, {1, 3});
+  const ArrayRef nowhere(DType::f64, {2, 3}, nullptr), transposed(DType::f64, {2, 3}, nullptr, {1, 2});
+  const ArrayOut place(DType::f64, {2, 3}, out), no_place(DType::f64, {2, 3}, nullptr);
+  const std::string below_zero = "error[negative-size]: x: dim 1 is -1";
+  EXPECT_EQ(error_of([&] { (void)f({negative}); }), below_zero);
+  EXPECT_EQ(error_of([&] { f.into({negative}, {place}); }), below_zero);
+  EXPECT_EQ(error_of([&] { (void)f.prepare(std::span(&negative, 1)); }), below_zero);
+  EXPECT_EQ(error_of([&] { (void)f({strided}); }), "error[shape-mismatch]: an array cannot have a dim of -1");
+  const std::string null = "has the dims [2, 3], but its data is a null pointer";
+  for (const ArrayRef& argument : {nowhere, transposed}) {
+    EXPECT_EQ(error_of([&] { (void)f({argument}); }), "error[shape-mismatch]: argument 0 " + null);
+  }
+  EXPECT_EQ(error_of([&] { f.into({{DType::f64, {2, 3}, a}}, {no_place}); }),
+            "error[wrong-output]: the place for y " + null);
+  EXPECT_THAT(out, testing::Each(7));
+  EXPECT_EQ(f({{DType::f64, {0, 3}, nullptr}})[0].num_elements(), 0);
+}
+
+TEST_F(CppDoor, AnArrayThatWasMovedFromHasNoElements) {
+  const Executable f = compile(parse("graph @main(%x: f64) { %y = exp %x; return %y }"));
+  Array x(DType::f64, {});
+  const Array moved = std::move(x);
+  EXPECT_EQ(moved.num_elements(), 1);
+  EXPECT_THAT(x.dims(), ElementsAre(0));  // NOLINT(bugprone-use-after-move): this is what is tested
+  EXPECT_TRUE(x.elements<double>().empty());
+  EXPECT_EQ(error_of([&] { (void)f({x}); }), "error[wrong-rank]: argument x is f64[0], not f64");
+  Array target;
+  target = std::move(x);
+  EXPECT_EQ(target.num_elements(), 0);
+}
+
 TEST_F(CppDoor, AFailedCallHasChangedNoPlace) {
   for (const char* planner : {"naive", "greedy", "search", "max"}) {
     const Executable f = compile(parse(R"(graph @main(%x: f64[n], %g: i64[m]) {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 
-#include "inlay/error.h"
 #include "runtime/bytes.h"
 
 namespace inlay {
@@ -88,6 +87,11 @@ bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> stride
   return true;
 }
 
+void require_address(ErrorCode code, std::string_view what, std::span<const int64_t> dims, const void* data) {
+  if (data != nullptr || count(dims) <= 0) return;
+  throw Error(code, {}, str(what, " has the dims [", join(dims, ", "), "], but its data is a null pointer"));
+}
+
 RowMajorArguments::RowMajorArguments(std::span<const ArrayRef> arguments) : all_(arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ArrayRef& argument = arguments[i];
@@ -96,6 +100,7 @@ RowMajorArguments::RowMajorArguments(std::span<const ArrayRef> arguments) : all_
           ErrorCode::wrong_rank, {},
           str("argument ", i, " has ", argument.strides.size(), " strides for ", argument.dims.size(), " dims"));
     }
+    require_address(ErrorCode::shape_mismatch, str("argument ", i), argument.dims, argument.data);
     if (is_row_major(argument.dims, argument.strides)) continue;
     if (refs_.empty()) refs_.assign(arguments.begin(), arguments.end());
     Array& copy = copies_.emplace_back(argument.dtype, argument.dims);

@@ -2,16 +2,22 @@
 // Copies arrays of the caller that are not row-major to and from arrays that are.
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "inlay/buffer.h"
+#include "inlay/error.h"
 
 namespace inlay {
+
+/// Throws an Error of this code if an array has elements and a null address. `what` names it.
+void require_address(ErrorCode code, std::string_view what, std::span<const int64_t> dims, const void* data);
 
 /// Arguments for compiled code: row-major ones as they are, copies of the others.
 class RowMajorArguments {
  public:
-  /// Throws Error(wrong-rank) if an argument has not as many strides as dims.
+  /// Throws Error(wrong-rank) if an argument has not as many strides as dims, Error(shape-mismatch)
+  /// if it has elements and no address.
   explicit RowMajorArguments(std::span<const ArrayRef> arguments);
   std::span<const ArrayRef> get() const { return all_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "backend/c/backend.h"
 #include "compiler/compile.h"
@@ -19,8 +20,18 @@ constexpr std::pair<std::string_view, ExportKind> kKinds[] = {
 
 std::string shape_text(const std::vector<int64_t>& dims) { return str("[", join(dims, ", "), "]"); }
 
+/// Throws where two have one name: the caller cannot mean both.
+template <class Named, class Name>
+void require_once(std::string_view what, const std::vector<Named>& given, Name name) {
+  for (auto at = given.begin(); at != given.end(); ++at) {
+    if (std::ranges::find(given.begin(), at, std::invoke(name, *at), name) == at) continue;
+    throw Error(ErrorCode::duplicate_name, {}, str("the ", what, " ", std::invoke(name, *at), " is given twice"));
+  }
+}
+
 /// The arrays of the bound parameters, in their order.
 std::vector<BoundArray> in_order(const Graph& graph, const std::vector<BoundArray>& given) {
+  require_once("array of the bound parameter", given, &BoundArray::name);
   std::vector<BoundArray> out;
   std::vector<std::string> names;
   for (const Param& param : graph.params) {
@@ -74,6 +85,7 @@ class KnownSizes {
 };
 
 void require_sizes(const Graph& graph, const FixedSizes& asked) {
+  require_once("size", asked, &FixedSizes::value_type::first);
   std::vector<std::string> names;
   for (const Symbol& symbol : graph.symbols) names.push_back(symbol.name);
   for (const auto& [name, number] : asked) {

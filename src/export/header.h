@@ -61,7 +61,7 @@ class Interface {
   const std::string name_;
   bool is_typed_;     // every size is fixed: there is a function of arrays
   bool has_numbers_;  // a message tells numbers of the call that failed
-  c_backend::NameTable enumerators_, variables_;
+  c_backend::NameTable enumerators_, variables_{c_backend::NameTable::For::a_header};
   std::vector<Slot> params_, outputs_;
   std::vector<std::string> sizes_;  // enumerators
 };

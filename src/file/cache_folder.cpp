@@ -59,11 +59,13 @@ void for_each_file(const fs::path& folder, const Act& act) {
 }  // namespace
 
 fs::path cache_folder() {
-  const std::string_view given = variable("INLAY_CACHE");
+  std::string_view given = variable("INLAY_CACHE");
   if (given == "0") return {};
+  while (given.size() > 1 && given.ends_with('/')) given.remove_suffix(1);  // a path that ends so has an empty name
   // A shell has said what ~ is, but not a program that sets the variable.
-  if (const std::string_view home = variable("HOME"); given.starts_with("~/") && !home.empty())
-    return fs::path(home) / given.substr(2);
+  const std::string_view home = variable("HOME");
+  if (!home.empty() && given == "~") return home;
+  if (!home.empty() && given.starts_with("~/")) return fs::path(home) / given.substr(2);
   if (!given.empty()) return given;
   const fs::path caches = users_caches();
   return caches.empty() ? fs::path() : caches / "inlay";

@@ -39,9 +39,13 @@ TEST(CacheFolder, IsWhatTheVariablesSay) {
     const Variable cache("INLAY_CACHE", "/somewhere/else");
     EXPECT_EQ(cache_folder(), "/somewhere/else");
   }
-  {
-    const Variable cache("INLAY_CACHE", "~/kept/here");
-    EXPECT_EQ(cache_folder(), "/home/somebody/kept/here");
+  for (const char* below_home : {"~/kept/here", "~/kept/here/", "/home/somebody/kept/here//"}) {
+    const Variable cache("INLAY_CACHE", below_home);
+    EXPECT_EQ(cache_folder().string(), "/home/somebody/kept/here");
+  }
+  for (const char* itself : {"~", "~/"}) {
+    const Variable cache("INLAY_CACHE", itself);
+    EXPECT_EQ(cache_folder().string(), "/home/somebody");
   }
   {
     const Variable cache("INLAY_CACHE", "0");

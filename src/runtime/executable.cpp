@@ -323,6 +323,9 @@ void Executable::bind_symbols(std::span<const TensorRef> params, std::span<int64
               " symbols");
   for (const DimRule& rule : impl_->dim_rules) {
     const int64_t is = params[rule.param].dims[rule.axis];
+    if (is < 0) {
+      throw Error(ErrorCode::negative_size, {}, str(object.params[rule.param].name, ": dim ", rule.axis, " is ", is));
+    }
     int64_t must_be = is;
     switch (rule.kind) {
       case DimRule::Kind::binds: symbols[rule.number] = is; break;

@@ -105,6 +105,8 @@ TEST(Executable, NamesTheDimsThatDisagree) {
   EXPECT_EQ(message(5, 5, 9, 4),
             "error[shape-mismatch]: z: dim 0 is 9, but n + 1 is 6\n  n      is 5, bound by dim 0 of y");
   EXPECT_EQ(message(5, 5, 6, 3), "error[shape-mismatch]: w: dim 0 is 3, but must be 4");
+  EXPECT_EQ(message(-1, -1, 0, 4), "error[negative-size]: y: dim 0 is -1");
+  EXPECT_EQ(message(5, 5, 6, -4), "error[negative-size]: w: dim 0 is -4");
   EXPECT_EQ(message_of([&] { executable.bind_symbols({}, {}); }),
             "error[wrong-argument-count]: the function takes 4 arguments, not 0");
 }

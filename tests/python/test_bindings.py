@@ -22,6 +22,24 @@ threads = [threading.Thread(target=look_up, daemon=True) for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
+ENDS_WHILE_THREADS_WORK = """
+import itertools, sys, threading, time
+import inlay
+import numpy as np
+from inlay import _inlay
+number = itertools.count()
+def compiles():
+    inlay.compile("graph @main(%x: f64[n]) {\\n %k = literal NUMBER.5 : f64\\n %y = mul %x, %k\\n return %y\\n}"
+                  .replace("NUMBER", str(next(number))))
+text = 'graph @main(%x: f64[n]) {\\n %y = host_call "f" (%x) : f64[n]\\n return %y\\n}'
+calls = inlay.compile(text, host_functions={"f": lambda x: sum(range(100)) + x})
+plans = [inlay.Storage(str(i), 100 * i + 1, i, i + 2) for i in range(200)]
+works = {"compiles": compiles, "calls": lambda: calls(np.ones(3)), "plans": lambda: inlay.plan(plans)}
+def work():
+    while True: works[sys.argv[1]]()
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.7)
+"""
 CALLS = 'graph @main(%x: f64[n]) {\n %y = host_call "f" (%x) : f64[n]\n return %y\n}'
 KEPT = """graph @main(%x: f64[n], %o: f64[n + 1], %z: f64) {
  %s = reduce add %x [0] : f64
@@ -34,6 +52,14 @@ KEPT = """graph @main(%x: f64[n], %o: f64[n + 1], %z: f64) {
 
 def test_threads_that_import_the_samplers_do_not_wait_for_each_other():
     subprocess.run([sys.executable, "-c", THREADS_THAT_DRAW], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("work", ["compiles", "calls", "plans"])
+def test_python_ends_while_its_threads_work(work):
+    """It ends each where it asks for the GIL, in the midst of what nothing may unwind: machine code, destructors."""
+    command = [sys.executable, "-c", ENDS_WHILE_THREADS_WORK, work]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 def test_a_program_without_what_it_needs_is_not_made():
@@ -58,7 +84,7 @@ def test_a_kept_array_has_a_size_that_is_an_expression():
     inputs, outputs = ((ctypes.c_void_p * 1)(ctypes.addressof(number)) for number in (z, y))
     assert ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(c.address)(inputs, outputs) == 0
     assert y.value == 7.5
-    assert program.low_level([x, o, None], "").signature == "double (double, void *)"
+    assert program.low_level([x, o, None], "").signature == "double (int, double *, void *)"
     with pytest.raises(errors.ShapeMismatch, match=r"o: dim 0 is 3, but n \+ 1 is 4"):
         program.c_function([x, np.ones(3), None], "", {}, None, False)
 

@@ -214,6 +214,7 @@ def test_any_number_of_threads(exported):
 
 UNCONSTRAIN_ERRORS = [
     ({"width": -1.0}, "width has a value outside of its support"),
+    ({"angle": 10.0}, "angle has a value outside of its support"),
     ({"part": [0.5, 1.5]}, "part.2 has a value outside of its support"),
     ({"shares": [[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]]}, "shares has values outside of its support"),
     ({"zero_sum": [1, 1, 1, 1]}, "zero_sum has values outside of its support"),

@@ -109,6 +109,20 @@ def test_a_folder_that_cannot_be_written_or_is_none_is_no_error(tmp_path, monkey
     assert file.read_text() == "x"
 
 
+def test_the_folder_is_its_owners_alone_also_with_a_slash_behind_it(tmp_path, monkeypatch):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o775)
+    before = os.umask(0o002)
+    try:
+        monkeypatch.setenv("INLAY_CACHE", f"{tmp_path}/caches/own/")
+        assert compiled(example)[1] == "kept in the cache"
+        assert oct((tmp_path / "caches/own").stat().st_mode & 0o777) == "0o700"
+        monkeypatch.setenv("INLAY_CACHE", f"{tmp_path}/open/")
+        assert compiled(example)[1] == f"not kept in the cache: others can write into its folder, {tmp_path}/open"
+    finally:
+        os.umask(before)
+
+
 def test_without_a_cache_nothing_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("INLAY_CACHE", "0")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -216,6 +230,18 @@ def test_an_entry_that_would_take_much_of_the_room_is_not_kept(folder, monkeypat
     make = lambda: example(factor=np.ones(20))  # noqa: E731
     assert compiled(make)[1] == "not kept in the cache: constants for which it has no room"
     assert not folder.exists()
+
+
+def test_a_cache_without_room_says_so_and_may_have_some_later(folder):
+    program = """
+import os
+x = pt.dvector("x")
+for size in ("0", "512M"):
+    os.environ["INLAY_CACHE_SIZE"] = size
+    print(inlay.explain(pytensor.function([x], x + x, mode="INLAY")).cache)
+"""
+    no_room = "not kept in the cache: its folder cannot be written, or has no room"
+    assert run(program) == [no_room, "kept in the cache"]
 
 
 def test_the_tool_shows_and_clears_it(folder):

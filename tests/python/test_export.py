@@ -461,6 +461,16 @@ def test_a_pytensor_function_is_exported_with_its_constants(tmp_path):
         np.testing.assert_allclose(got, want, rtol=1e-13)
 
 
+def test_what_a_function_updates_is_named_after_its_variable(tmp_path):
+    x = pt.vector("x", shape=(3,))
+    s = pytensor.shared(np.ones(3), name="s", shape=(3,))
+    fn = pytensor.function([x], (x * s).sum(), updates={s: 2 * s + x}, mode="INLAY")
+    header = " ".join(inlay.export(fn, tmp_path, name="walk")[0].read_text().split())
+    given = re.search(r"int32_t walk\((.*?)\);", header)[1]
+    assert re.fullmatch(r" ?const double x\[3\], double s\[3\], double \w+\[1\], double s_new\[3\], void\* arena", given)
+    assert "walk_OUT_s_new" in header and "s_new = " in inlay.explain(fn).text
+
+
 def test_a_file_is_named_instead_of_a_folder(tmp_path):
     (tmp_path / "total.inlay").write_text(SUM)
     np.save(tmp_path / "w.npy", np.ones(2))
@@ -548,6 +558,33 @@ def test_names_that_the_file_has_already(tmp_path):
     library = Library(tmp_path / "fixed", "k0")
     assert library([x, y], [r := np.empty(4)]) == 0
     np.testing.assert_allclose(r, wanted, rtol=1e-13)
+
+
+def test_names_of_macros(tmp_path):
+    """Of headers that a program may include before this one."""
+    names = ["EOF", "BUFSIZ", "CHAR_BIT", "SIGINT", "E2BIG", "CLOCKS_PER_SEC", "stdin", "X", "X1", "Y_obs"]
+    params = ", ".join(f"%{name}: f64" for name in names)
+    header, code = inlay.export(f"graph @f({params}) {{\n %EDOM = add %EOF, %X\n return %EDOM\n}}", tmp_path)
+    changed = re.findall(r"const double (\w+)", header.read_text())
+    assert changed == [f"x_{name}" for name in names[:7]] + ["X", "X1", "Y_obs"]
+    assert "double y_EDOM[1]" in header.read_text() and "f_IN_EOF = 0" in header.read_text()
+    program = tmp_path / "main.c"
+    others = "".join(f"#include <{name}.h>\n" for name in ("stdio", "limits", "signal", "time", "errno"))
+    program.write_text(f'{others}#include "f.h"\nint main(void) {{ return 0; }}\n')
+    run("cc", *FLAGS, program, code, "-lm", "-o", tmp_path / "main")
+
+
+def test_a_size_that_is_said_twice(tmp_path):
+    text = tmp_path / "total.inlay"
+    text.write_text("graph @total(%x: f64[n]) {\n  %s = reduce add %x [0] : f64\n  return %s\n}")
+    said = tool("export", text, "--size=n=2", "--size=n=5", "-o", tmp_path / "out", code=1)
+    assert "error[duplicate-name]: the size n is given twice" in said
+    np.save(tmp_path / "w.npy", np.ones(2))
+    text.write_text("graph @total(%w: f64[2] bound) {\n  return %w\n}")
+    bound = f"--bound=w={tmp_path / 'w.npy'}"
+    said = tool("export", text, bound, bound, "-o", tmp_path / "out", code=1)
+    assert "error[duplicate-name]: the array of the bound parameter w is given twice" in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_arrays_that_are_bound(tmp_path):

@@ -124,7 +124,7 @@ def test_what_is_the_gradient_of_what():
     by_x, by_y = jax.grad(f, (1, 2))(*at)
     assert by_x.tolist() == [6, 12] and by_y == 5
     only_x = pytensor.function([n, x, y], [value, pytensor.grad(value, x)], mode="INLAY")
-    f = inlay.jax.as_jax(only_x, argnums=1)
+    f = inlay.jax.as_jax(only_x, argnums=np.int64(1))
     assert jax.grad(f, 1)(*at).tolist() == [6, 12]
     with pytest.raises(NotImplementedError, match="no derivative by argument 2, which argnums does not name"):
         jax.grad(f, 2)(*at)
@@ -135,6 +135,7 @@ def test_argnums_that_do_not_fit():
     for argnums, match in [
         (1, "no position among 1 arguments"),
         (True, "no position"),
+        (0.0, "no position"),
         ((0, -1), "names an argument twice"),
         ((), "0 gradients, and it returns 2 results"),
     ]:

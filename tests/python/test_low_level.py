@@ -22,9 +22,14 @@ SUM = "graph @main(%x: f64[n]) {\n %s = reduce add %x [0] : f64\n return %s\n}"
 def test_an_integrand_of_one_number():
     c = inlay.low_level_callable(inlay.compile(DECAY))
     gc.collect()  # it keeps the function
-    assert isinstance(c, LowLevelCallable) and c.signature == "double (double, void *)"
+    assert isinstance(c, LowLevelCallable) and c.signature == "double (int, double *, void *)"
     value, bound = integrate.quad(c, 0, np.inf)
     assert abs(value - 1) < bound < 1e-9 and c.last_error is None
+    assert abs(integrate.nquad(c, [[0, np.inf]])[0] - 1) < 1e-9
+    assert abs(integrate.quad(c, 0, np.pi, weight="cos", wvar=1)[0] - (1 + np.exp(-np.pi)) / 2) < 1e-9
+    assert c.last_error is None
+    assert np.isnan(integrate.quad(c, 0, 1, args=(3.0,))[0])
+    assert "the function takes 1 number, not 2" in c.last_error
 
 
 def test_further_numbers_are_arguments_of_quad():

@@ -145,6 +145,9 @@ def test_what_is_fixed_is_what_the_network_declares():
         for given in (net, adding(3)):
             with pytest.raises((ValueError, TypeError), match=f"the input `y` is {words}"):
                 inlay.onnx.compile(given, fixed={"y": y})
+    with pytest.raises(TypeError, match="y: a masked array cannot be fixed\n  help: give `a.filled"):
+        inlay.onnx.compile(adding(3), fixed={"y": np.ma.masked_array(x, [0, 1, 0])})
+    np.testing.assert_array_equal(inlay.onnx.compile(adding(3), fixed={"y": x.astype(">f4")[::-1]})(x), x + x[::-1])
     fn = inlay.onnx.compile(adding("n"), fixed={"y": x})
     assert fn.parameters == {"x": "f32[3]"}
     np.testing.assert_array_equal(fn(x), x + x)

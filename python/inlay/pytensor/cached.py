@@ -146,7 +146,7 @@ class CachedMaker:
             state = pickles.state_of_code(fn)
             maker = zlib.compress(pickled(fn.maker, [*known, *state.bound]), 1)
             sections = {_STATE: pickled(state, known), pickles.MAKER: maker}
-            return None if cache.keep(self._key, program, sections) else "its folder cannot be written, or has no room"
+            return cache.keep(self._key, program, sections)
         except (errors.Unsupported, pickle.PicklingError, TypeError, AttributeError) as error:
             return f"what it holds cannot be pickled ({error})"
         except Exception:

@@ -94,12 +94,15 @@ class Text:
 
     def array(self, x):
         dtype = _dtype(x.dtype)
+        order = "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"
+        return f"array {dtype} {x.shape} {order} {self.elements(x)}"
+
+    def elements(self, x):
         self._room -= x.nbytes
         if self._room < 0:
             raise NotText("constants for which it has no room")
-        order = "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"
         self.arrays.append(x.tobytes())
-        return f"array {dtype} {x.shape} {order} #{len(self.arrays) - 1}"
+        return f"#{len(self.arrays) - 1}"
 
     def inner_graph(self, fgraph):
         numbers = {}

@@ -19,6 +19,7 @@ from .part_names import names_in
 from .profile import Rows
 from .scalar_results import with_scalar_results
 from .translate import translate
+from .translate.names import names_of_new_values
 
 
 def vm_of(compiled, cells, storage_map, allow_gc):
@@ -90,7 +91,8 @@ class InlayLinker(JITLinker):
     def _vm(self, fgraph, order, input_storage, storage_map, found, start):
         """`found`: sizes that types say wrongly (OtherSizes)."""
         progress.now(f"inlay translates {len(order)} nodes")
-        translation = translate(fgraph, order, found=found, names=names_in(fgraph), choices=self.choices)
+        names = {**names_of_new_values(fgraph), **names_in(fgraph)}
+        translation = translate(fgraph, order, found=found, names=names, choices=self.choices)
         translated = time.perf_counter() - start
         progress.now(f"inlay compiles {len(order)} nodes")
         profile = {"time_steps": True} if self.profiled else {}

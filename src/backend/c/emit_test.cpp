@@ -321,6 +321,23 @@ TEST(SystemCompiler, NamesWhatIsMissing) {
   EXPECT_EQ(error_of(kScale),
             R"(error[unsupported]: the c backend found no C compiler: CC=no-such-compiler: No such file or directory
   help: install one, or set CC to its name; INLAY_BACKEND=llvm needs none)");
+  try {
+    (void)compiled("", Product::object);
+    FAIL() << "a compiler";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no-such-compiler"));
+    EXPECT_THAT(error.what(), ::testing::EndsWith("set CC to its name"));
+  }
+}
+
+TEST(SystemCompiler, IsNamedByAPathWithBlanks) {
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "a compiler";
+  std::ofstream(path) << "#!/bin/sh\nexec cc \"$@\"\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  const Environment compiler("CC", path.c_str());
+  EXPECT_TRUE(has_compiler());
+  EXPECT_EQ(error_of(kScale), "no error");
+  std::filesystem::remove(path);
 }
 
 TEST(SystemCompiler, SaysWhatTheCompilerSaid) {

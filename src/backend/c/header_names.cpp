@@ -86,6 +86,12 @@ bool is_macro_of_headers(std::string_view name) {
          (is_capital && (is_limit || begins("M_") || begins("FP_") || begins("MATH_") || begins("HUGE_VAL")));
 }
 
+bool is_named_as_macros(std::string_view name) {
+  const bool is_capital = std::ranges::none_of(name, is_lower);
+  return (is_capital && std::ranges::count_if(name, is_letter) > 1) || name == "stdin" || name == "stdout" ||
+         name == "stderr";
+}
+
 bool is_of_headers(std::string_view name) {
   if (is_macro_of_headers(name) || is_one_of(kOthers, name) || is_one_of(kMathFunctions, name)) return true;
   const bool has_suffix = name.ends_with("f") || name.ends_with("l");

@@ -8,6 +8,10 @@ namespace inlay::c_backend {
 /// A macro takes the name from variables, too.
 bool is_macro_of_headers(std::string_view name);
 
+/// In capitals, of which there are several: most names of macros are, in any header. And those of <stdio.h>, which some
+/// libraries define as other than themselves.
+bool is_named_as_macros(std::string_view name);
+
 /// A macro, a type or a function: no function of another file can have the name.
 bool is_of_headers(std::string_view name);
 

@@ -31,9 +31,12 @@ std::vector<std::string> words_of(const char* text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// $CC and its flags, or cc.
+/// $CC and its flags, or cc. CC may also be the path of a file, with blanks in it.
 std::vector<std::string> compiler() {
-  std::vector<std::string> command = words_of(std::getenv("CC"));
+  const char* named = std::getenv("CC");
+  std::error_code failure;
+  if (named && fs::is_regular_file(named, failure)) return {named};
+  std::vector<std::string> command = words_of(named);
   if (command.empty()) command.emplace_back("cc");
   return command;
 }
@@ -182,7 +185,8 @@ std::vector<std::byte> compiled(const std::vector<SourceFile>& files, Product pr
   if (status < 0) {
     throw Error(ErrorCode::unsupported, {},
                 str("the c backend found no C compiler: ", compiler_text(), ": ", std::strerror(-status)))
-        .help("install one, or set CC to its name; INLAY_BACKEND=llvm needs none");
+        .help(str("install one, or set CC to its name",
+                  product == Product::here ? "; INLAY_BACKEND=llvm needs none" : ""));
   }
   const std::string object = read_file(folder.file("program.o"));
   if (status != 0 || object.empty()) {

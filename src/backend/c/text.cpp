@@ -51,7 +51,7 @@ void Text::comment(std::string_view text) {
   add(line + " */");
 }
 
-NameTable::NameTable() {
+NameTable::NameTable(For use) : use_(use) {
   for (std::string_view name : kReserved) used_.emplace(name);
   for (std::string_view name : standard_functions()) used_.emplace(name);
   for (const Function& function : functions()) used_.insert(function.name);
@@ -62,7 +62,8 @@ std::string NameTable::take(std::string_view wanted, std::string_view otherwise)
   for (const char c : wanted) name += is_letter(c) || is_digit(c) ? c : '_';
   while (!name.empty() && name.front() == '_') name.erase(0, 1);  // those are the C library's
   if (name.empty() || is_digit(name[0])) name = str(otherwise, name);
-  if (is_macro_of_headers(name) || is_of_runtime(name)) name = str(otherwise, "_", name);
+  const bool may_be_macro = use_ == For::a_header && is_named_as_macros(name);
+  if (is_macro_of_headers(name) || may_be_macro || is_of_runtime(name)) name = str(otherwise, "_", name);
   std::string free_name = name;
   for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
   return free_name;

@@ -53,7 +53,11 @@ class Text {
 /// Hands out C identifiers that nothing else has: no keyword, no function that generated code may call.
 class NameTable {
  public:
-  NameTable();
+  enum class For : uint8_t {
+    our_code,  // whose headers are known
+    a_header,  // which a program includes beside any others: EOF, SIGINT, E2BIG are macros of theirs
+  };
+  explicit NameTable(For use = For::our_code);
   /// `wanted`, with what C does not allow replaced; with a number behind it where that is taken.
   std::string take(std::string_view wanted, std::string_view otherwise = "v");
   bool is_taken(std::string_view name) const { return used_.contains(std::string(name)); }
@@ -61,6 +65,7 @@ class NameTable {
   void reserve(std::string name) { used_.insert(std::move(name)); }
 
  private:
+  For use_;
   std::unordered_set<std::string> used_;
 };
 

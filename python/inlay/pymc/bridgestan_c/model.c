@@ -326,8 +326,31 @@ static int fail_at(char** error, const char* what, const Variable* v, int64_t el
   return fail(error, what, "%s %s", name, why);
 }
 
-/* Values that no unconstrained point has: PyMC's transforms give NaN for them, or, where elements of a variable depend
- * on each other (a simplex), the point of other values. */
+/* Within rounding. What is no number anywhere is not for this to find. */
+static bool is_near(double one, double other) { return !(fabs(one - other) > 1e-8 * (1 + fabs(other))); }
+
+/* Is each value that of its point, `again` what is there and `again_unc` its point? Near a bound many points have one
+ * value, and in the middle of a wide interval rounding moves the value, but not the point: one of the two is the same.
+ * Where elements depend on each other (a simplex), it must be the value: points know nothing of what their sum was. */
+static int check_round_trip(const char* what, const double* theta, const double* theta_unc, const double* again,
+                            const double* again_unc, char** error) {
+  for (int i = 0; i < NUM_PARAMS; ++i) {
+    const Variable* v = &kVariables[i];
+    const int64_t size = size_of(kDims + v->dims, v->rank);
+    const bool is_each_alone = size == size_of(kDims + v->unc_dims, v->unc_rank);
+    for (int64_t k = 0; k < size; ++k) {
+      const int64_t at = v->unc_start + k;
+      if (is_near(again[v->start + k], theta[v->start + k])) continue;
+      if (is_each_alone && is_near(again_unc[at], theta_unc[at])) continue;
+      if (is_each_alone) return fail_at(error, what, v, k, "has a value outside of its support");
+      return fail(error, what, "%s has values outside of its support", v->name);
+    }
+  }
+  return 0;
+}
+
+/* Values that no unconstrained point has: PyMC's transforms give NaN for them, or the point of other values (of a
+ * simplex, of an angle). */
 static int check_values(const bs_model* m, const char* what, const double* theta, const double* theta_unc,
                         char** error) {
   for (int i = 0; i < NUM_PARAMS; ++i) {
@@ -340,18 +363,11 @@ static int check_values(const bs_model* m, const char* what, const double* theta
       return fail(error, what, "%s has values outside of its support", v->name);
     }
   }
-  double* again = malloc((NUM_VALUES + 1) * sizeof *again);
+  double* again = malloc((NUM_VALUES + NUM_UNC + 1) * sizeof *again);
   if (again == NULL) return fail(error, what, "no memory");
   int result = map(m, what, &kConstrain, theta_unc, again, error);
-  for (int i = 0; i < NUM_PARAMS && result == 0; ++i) {
-    const Variable* v = &kVariables[i];
-    const int64_t size = size_of(kDims + v->dims, v->rank);
-    if (size == size_of(kDims + v->unc_dims, v->unc_rank)) continue;
-    for (int64_t k = v->start; k < v->start + size && result == 0; ++k) {
-      if (fabs(again[k] - theta[k]) > 1e-8 * (1 + fabs(theta[k])))
-        result = fail(error, what, "%s has values outside of its support", v->name);
-    }
-  }
+  if (result == 0) result = map(m, what, &kUnconstrain, again, again + NUM_VALUES, error);
+  if (result == 0) result = check_round_trip(what, theta, theta_unc, again, again + NUM_VALUES, error);
   free(again);
   return result;
 }

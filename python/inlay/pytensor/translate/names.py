@@ -3,6 +3,13 @@
 import re
 
 
+def names_of_new_values(fgraph):
+    """By variable: what a shared variable `s` is updated by is `s_new`."""
+    updates = getattr(fgraph, "update_mapping", None) or {}
+    pairs = [(fgraph.outputs[made], fgraph.inputs[updated].name) for made, updated in updates.items()]
+    return {new: f"{name}_new" for new, name in pairs if name and new.owner is not None}
+
+
 class Names:
     """Of the sizes, parameters and values of one graph."""
 
