@@ -66,7 +66,8 @@ struct SumsOfRows {
     Lanes::add_dots(sums, of_lanes, of_row);
   }
 
-  /// Lays the columns of `width` lanes from j on. Rows behind the last are 0, and so are columns.
+  /// Lays the columns of `width` lanes from j on. Rows behind the last are 0; lanes behind the last column have sums
+  /// that nobody reads.
   template <class Form, int64_t width>
   static void lay(const ByteProduct& x, int64_t j, int64_t begin, int64_t k, uint32_t* groups) {
     constexpr int64_t kGroup = 4 / Form::kBytes, kOnce = least(width, 16);
@@ -74,8 +75,8 @@ struct SumsOfRows {
       for (int64_t lane = 0; lane < width && j + lane < x.n; lane += kOnce) {
         __m128i rows[4], out[4];
         for (int64_t i = 0; i < 4; ++i) {
-          const uint8_t* row = x.a + (begin + p + i) * x.a_row + j + lane;
-          rows[i] = i < kGroup && p + i < k ? bytes_of(row, x.n - j - lane) : _mm_setzero_si128();
+          const bool is_row = i < kGroup && p + i < k;
+          rows[i] = is_row ? bytes_of(x.a + (begin + p + i) * x.a_row + j + lane, x.n - j - lane) : _mm_setzero_si128();
         }
         put_together<Form>(rows, out);
         for (int64_t i = 0; i < kOnce / 4; ++i) store(groups + lane + 4 * i, out[i]);

@@ -13,6 +13,11 @@
 namespace inlay::onnx {
 namespace {
 
+/// Of which weighted_rows makes sums of i32.
+bool are_bytes(Call& c, ValueId x, ValueId weights) {
+  return c.type(x).dtype == DType::u8 && c.type(weights).dtype == DType::i8;
+}
+
 /// x with the number, or 0, in the room around its last axes.
 ValueId with_room(Call& c, ValueId x, const Windows& windows, std::optional<ValueId> room) {
   return room ? padded(c, x, windows, *room) : padded(c, x, windows, Literal::of(c.type(x).dtype, 0));
@@ -143,7 +148,7 @@ ValueId rows_of_blocks(Call& c, const RowBlocks& blocks, ValueId made, int at) {
 
 /// Matrices of weights times those of windows. One matrix of weights is that of a whole batch.
 ValueId products(Call& c, ValueId weights, ValueId windows) {
-  if (c.type(weights).dtype != DType::i8) return linalg::matmul(c.b, weights, windows);
+  if (!are_bytes(c, windows, weights)) return linalg::matmul(c.b, weights, windows);
   std::array<ValueId, 2> operands = {windows, weights};
   if (c.type(weights).rank() > 2) broadcast(c, operands, 2);
   return c.b.library(LibraryOp::weighted_rows, {operands[0], operands[1]})[0];
@@ -219,7 +224,7 @@ ValueId depthwise(Call& c, const Convolution& conv) {
 Convolution convolution_of(Call& c, ValueId x, ValueId weights, std::optional<ValueId> room) {
   const std::vector<Dim> dims = c.type(weights).dims;
   Convolution conv{x, weights, c.integer("group", 1), {}, c.type(x).dims[0], dims[1], dims[0], room};
-  conv.is_of_bytes = c.type(weights).dtype == DType::i8;
+  conv.is_of_bytes = are_bytes(c, x, weights);
   c.b.require(conv.channels * conv.groups, c.type(x).dims[1],
               [&] { return str(c.node.op, ": the weights are for {0} channels, and the data has {1}"); },
               {{"data", x}, {"weights", weights}});

@@ -120,7 +120,7 @@ void qlinear_conv(Call& c) {
   ValueId sums = integer_sums(c, 0, 2, 3, 5);
   if (const auto bias = c.maybe(8)) sums = c.scalar(ScalarOp::add_, {sums, by_channel(c, *bias, rank)});
   const DType scale = c.dtype(1), dtype = c.dtype(7);
-  if (dtype != DType::i8 && dtype != DType::u8) throw c.unsupported("a result of other elements than i8 and u8");
+  if (!is_byte(dtype)) throw c.unsupported("a result of other elements than i8 and u8");
   const ValueId one = c.b.reshape(c.in(1), {}), out = c.b.reshape(c.in(6), {});
   const ValueId factor = c.scalar(ScalarOp::div_, {c.scalar(ScalarOp::mul_, {one, by_channel(c, c.in(4), rank)}), out});
   const ValueId scaled = c.scalar(ScalarOp::round_, {c.scalar(ScalarOp::mul_, {c.b.cast(sums, scale), factor})});

@@ -468,10 +468,16 @@ def each_either(i, x):
     return scan(either, sequences=[i], non_sequences=[x])
 
 
+def beside_others(j, x):
+    a = pt.exp(x)
+    return ifelse(pt.lt(j, 3), a[j], a[5]) + a.sum()
+
+
 IN_LOOPS = {
     "in a Scan": each_either,
     "of what enters a Scan": lambda i, x: scan(lambda j, x, v: ifelse(pt.lt(j, 3), v[j], x[5]), [i], None, [x, pt.exp(x)]),
     "of constants": lambda i, x: scan(lambda j, x: ifelse(pt.lt(j, 3), x[j], pt.exp(x[:2])[j]), [i], None, [x]),
+    "of what others read": lambda i, x: scan(beside_others, [i], None, [x]),
     "in a Scan in a Scan": lambda i, x: scan(lambda j, i, x: each_either(i, x) * j, [i], None, [i, x]),
     "in a graph": lambda i, x: scan(lambda j, x: OpFromGraph([i, x], [either(i[0], x)])(pt.stack([j]), x), [i], None, [x]),
 }

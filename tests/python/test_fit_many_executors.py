@@ -388,7 +388,7 @@ def test_workers_by_fork_do_not_have_the_folder(tmp_path):
 @pytest.mark.fork
 @pytest.mark.filterwarnings(OF_FORK)
 def test_what_a_child_by_fork_has_open_locks_nothing(tmp_path):
-    work = Work(SimpleNamespace(content=str), 1, None)
+    work = Work(SimpleNamespace(content=str), 1, SimpleNamespace(packages=()))
     kept, (end, alive) = Kept(tmp_path, work), os.pipe()
     child = os.fork()
     if child == 0:

@@ -87,3 +87,8 @@ def test_failures_and_what_there_is_no_tree_of(tmp_path):
     pytest.importorskip("pyarrow")
     with pytest.raises(ValueError, match="as_datatree: fits in .parquet are a table of rows, and no DataTree"):
         fit(series(), as_datatree=True, to=tmp_path / "fits.parquet")
+
+
+def test_names_that_no_tree_has_are_refused_before_anything_is_fitted():
+    with pytest.raises(ValueError, match="as_datatree: a name in a DataTree has no slash, as a/b has"):
+        fit(series(), dim="a/b", keep="slope", as_datatree=True)

@@ -5,8 +5,20 @@ import numpy as np
 
 from .columns import COLUMNS
 from .names import LOGLIK, PREDICTED, observed_of
+from .table import dims_of_results, names_of_results
 
 SUMMARY = "summary"
+
+
+def refuse_groups(work):
+    """Errors, before anything is fitted: ImportError where xarray has no DataTree, ValueError for a name that none has."""
+    import xarray
+
+    if not hasattr(xarray, "DataTree"):
+        raise ImportError(f"as_datatree: xarray {xarray.__version__} has no DataTree: pip install -U xarray")
+    for name in (*names_of_results(work), *dims_of_results(work), work.dim):
+        if "/" in name:
+            raise ValueError(f"as_datatree: a name in a DataTree has no slash, as {name} has: leave as_datatree out")
 
 
 def in_groups(fits, work):

@@ -9,7 +9,7 @@ from ..fits.datasets import DataSets
 from ..fits.executors import refuse_others
 from ..fits.fit import Work
 from ..fits.function import Function
-from ..fits.groups import in_groups
+from ..fits.groups import in_groups, refuse_groups
 from ..fits.kept import Kept
 from ..fits.names import LOGLIK, PREDICTED, named
 from ..fits.run import run
@@ -136,7 +136,7 @@ def fit_many(
     seed = seed_for(seed)
     predict_at = Function.of("predictive", predictive) if callable(predictive) else None
     work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at, dim, initvals)
-    refuse_columns(work)
+    _refuse_names(work, as_datatree)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
         rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)
         count, ended = run(work, data.iterator, rows.put, executor, kept, progress, data.total)
@@ -149,6 +149,12 @@ def fit_many(
     is_ctrl_c = isinstance(ended, KeyboardInterrupt)
     said = "Ctrl-C while the last rows were written" if is_ctrl_c else f"{type(ended).__name__}: {ended}"
     raise FitsEnded(f"the fits ended early, {rows.done} are done (`fits` of this error): {said}", fits) from ended
+
+
+def _refuse_names(work, as_datatree):
+    refuse_columns(work)
+    if as_datatree:
+        refuse_groups(work)
 
 
 def _failure_of_finish(rows, count):

@@ -60,7 +60,7 @@ def _with_views(op):
     order = inner.toposort()
     branches = branch_nodes(inner, order)
     for x in order:
-        if branches[x] and x.inputs and all(y.owner is None for y in x.inputs):
+        if branches[x] and x.inputs and not any(y.owner is not None and branches[y.owner] for y in x.inputs):
             inner.change_node_input(x, 0, view_op(x.inputs[0]), import_missing=True)
     for x in order:
         if isinstance(x.op, Scan) and _has_branches(x.op):

@@ -305,7 +305,9 @@ static double hyp2f1_at_1(double a, double b, double c) {
   }
   const double size = double_of_wide(log);
   if (!(fabs(size) < 1e8)) return size < 0 ? 0 : size > 0 ? mirrored * INFINITY : NAN;
-  return double_of_wide(wide_times(wide_product(wide_exp(log), factor), mirrored));
+  const wide product = wide_product(wide_exp(log), factor);
+  if (isnan(mirrored) || isinf(mirrored)) return mirrored * double_of_wide(product); /* beside a pole */
+  return double_of_wide(wide_times(product, mirrored));
 }
 
 /* Gauss's relation between neighbours by degree (DLMF 15.5.11), by which polynomials of high degree lose little. */
