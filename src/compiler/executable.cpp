@@ -48,8 +48,9 @@ class ArrayPlaces {
                     str("the place for ", state.results[i].name, " has ", places[i].strides.size(), " strides for ",
                         places[i].dims.size(), " dims"));
       }
-      require_address(ErrorCode::wrong_output, str("the place for ", state.results[i].name), places[i].dims,
-                      places[i].data);
+      require_address(
+          ErrorCode::wrong_output, [&] { return str("the place for ", state.results[i].name); }, places[i].dims,
+          places[i].data);
       if (!elements_are_apart(places[i])) {
         throw Error(ErrorCode::wrong_output, {},
                     str("elements of the place for ", state.results[i].name, " share bytes"));

@@ -87,9 +87,9 @@ bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> stride
   return true;
 }
 
-void require_address(ErrorCode code, std::string_view what, std::span<const int64_t> dims, const void* data) {
-  if (data != nullptr || count(dims) <= 0) return;
-  throw Error(code, {}, str(what, " has the dims [", join(dims, ", "), "], but its data is a null pointer"));
+void refuse_null(ErrorCode code, const std::function<std::string()>& what, std::span<const int64_t> dims) {
+  if (count(dims) <= 0) return;
+  throw Error(code, {}, str(what(), " has the dims [", join(dims, ", "), "], but its data is a null pointer"));
 }
 
 RowMajorArguments::RowMajorArguments(std::span<const ArrayRef> arguments) : all_(arguments) {
@@ -100,7 +100,7 @@ RowMajorArguments::RowMajorArguments(std::span<const ArrayRef> arguments) : all_
           ErrorCode::wrong_rank, {},
           str("argument ", i, " has ", argument.strides.size(), " strides for ", argument.dims.size(), " dims"));
     }
-    require_address(ErrorCode::shape_mismatch, str("argument ", i), argument.dims, argument.data);
+    require_address(ErrorCode::shape_mismatch, [&] { return str("argument ", i); }, argument.dims, argument.data);
     if (is_row_major(argument.dims, argument.strides)) continue;
     if (refs_.empty()) refs_.assign(arguments.begin(), arguments.end());
     Array& copy = copies_.emplace_back(argument.dtype, argument.dims);

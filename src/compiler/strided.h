@@ -1,8 +1,9 @@
 #pragma once
 // Copies arrays of the caller that are not row-major to and from arrays that are.
 #include <cstdint>
+#include <functional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "inlay/buffer.h"
@@ -10,8 +11,13 @@
 
 namespace inlay {
 
-/// Throws an Error of this code if an array has elements and a null address. `what` names it.
-void require_address(ErrorCode code, std::string_view what, std::span<const int64_t> dims, const void* data);
+[[gnu::cold]] void refuse_null(ErrorCode code, const std::function<std::string()>& what, std::span<const int64_t> dims);
+
+/// Throws an Error of this code if an array has elements and a null address. `what` names it, and is asked only then.
+template <class What>
+void require_address(ErrorCode code, const What& what, std::span<const int64_t> dims, const void* data) {
+  if (data == nullptr) refuse_null(code, what, dims);
+}
 
 /// Arguments for compiled code: row-major ones as they are, copies of the others.
 class RowMajorArguments {

@@ -11,7 +11,8 @@ onnx::Tensor tensor_of(const std::string& name, const ArrayRef& array) {
   if (!array.strides.empty()) {
     throw Error(ErrorCode::unsupported, {}, str("the fixed input `", name, "` is to be row-major, without strides"));
   }
-  require_address(ErrorCode::shape_mismatch, str("the fixed input `", name, "`"), array.dims, array.data);
+  require_address(
+      ErrorCode::shape_mismatch, [&] { return str("the fixed input `", name, "`"); }, array.dims, array.data);
   onnx::Tensor out{name, onnx::type_of_dtype(array.dtype), array.dims, {}};
   const auto size = static_cast<std::size_t>(out.num_elements() * size_bytes(array.dtype));
   const auto* begin = static_cast<const std::byte*>(array.data);
