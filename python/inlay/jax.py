@@ -66,22 +66,21 @@ def log_density(model):
 
     Data (`pm.Data`) have the values that they have now.
 
-    Errors: NotImplementedError for discrete variables; TypeError for what is no model; those of `as_jax`.
+    Errors: NotImplementedError for discrete variables, and a log density without a gradient; TypeError for what is no
+    model; those of `as_jax`.
 
     >>> logp = inlay.jax.log_density(model)
     >>> jax.value_and_grad(logp)(model.initial_point())
     """
-    import pytensor
-
     from . import pytensor as inlay_pytensor
-    from .pymc.limits import refuse_discrete
+    from .pymc.limits import derivative, refuse_discrete
 
     if not hasattr(model, "value_vars"):
         raise TypeError(f"log_density takes a PyMC model, not {a_kind(model)}")
     refuse_discrete(model, NotImplementedError, "a gradient is of")
     values = model.value_vars
     logp = model.logp()
-    outputs = [logp, *pytensor.grad(logp, values, disconnected_inputs="ignore")]
+    outputs = [logp, *derivative(logp, values, NotImplementedError, "the gradient of the log density")]
     fn = model.compile_fn(outputs, inputs=values, mode=inlay_pytensor.MODE, point_fn=False, on_unused_input="ignore")
     positional = as_jax(fn, argnums=tuple(range(len(values))))
     names = [value.name for value in values]

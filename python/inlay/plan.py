@@ -46,8 +46,8 @@ class Pool:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where each storage lies. `peak` is the end of the highest, and no plan can have one below `lower_bound`; where there
-    are `pools`, the sums of theirs."""
+    """Where each storage lies. `peak` is the end of the highest that has bytes and a time at which they are needed, and no
+    plan can have one below `lower_bound`; where there are `pools`, the sums of theirs."""
 
     storages: list
     peak: int
@@ -105,7 +105,7 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
     pools = tuple(Pool(*pool) for pool in data.pop("pools"))
     has_pools = [pool.name for pool in pools] not in ([], [""])
     placed = [
-        replace(s, offset=offset, pool=pool if has_pools else s.pool)
+        replace(_in_ints(s), offset=offset, pool=pool if has_pools else s.pool)
         for s, (pool, offset) in zip(storages, data.pop("placed"), strict=True)
     ]
     if isinstance(planner, Mapping):
@@ -168,11 +168,13 @@ def _require_number(number, what, expected):
     if number is None:
         return
     try:
-        is_negative = operator.index(number) < 0
+        number = operator.index(number)
     except TypeError:
         raise TypeError(f"inlay.plan: {what}: {expected} is expected, not {type(number).__name__}") from None
-    if is_negative:
+    if number < 0:
         raise ValueError(f"inlay.plan: {what}, {number}, is negative")
+    if number >= 2**63:
+        raise ValueError(f"inlay.plan: {what}, {number}, does not fit in 63 bits")
 
 
 class _Call:
@@ -207,6 +209,12 @@ def _storage(buffer):
 
 # What `inlay plan --json` says of each buffer beside what the file says.
 _OF_A_PLAN = ("in", "at", "spilled")
+
+
+def _in_ints(s):
+    """With Python's own integers: of NumPy's JSON knows nothing."""
+    cost = None if s.cost is None else int(s.cost)
+    return replace(s, size=int(s.size), lower=int(s.lower), upper=int(s.upper), alignment=int(s.alignment), cost=cost)
 
 
 def _row(s):

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from . import _inlay, errors, notebook, screen, text
 from ._inlay import machine_bandwidth
 from .functions import made_of
+from .hypertext import plain
 
 _SECONDS, _LEAST_CALLS = _inlay.PROFILED_SECONDS, _inlay.LEAST_PROFILED_CALLS
 
@@ -98,7 +99,8 @@ def profile(fn, /, *args, **kwargs):
         raise TypeError(
             f"an object of type {type(fn).__name__} cannot be called: profile a function that it is made from"
         )
-    made.program.require_clocks(made.name)
+    name = plain(made.name)
+    made.program.require_clocks(name)
     timed, program_now, overwrites = _timed(fn, made.name)
     given = (args, kwargs)
 
@@ -107,9 +109,9 @@ def profile(fn, /, *args, **kwargs):
 
     program, calls, seconds, least = _measured(timed, arguments, program_now)
     peak = machine_bandwidth()
-    said = program.profile(made.name, calls, seconds, least, peak, screen.PLAIN_KINDS)
+    said = program.profile(name, calls, seconds, least, peak, screen.PLAIN_KINDS)
     rows = [Row(**row) for row in said["rows"]]
-    return Profile(made.name, rows, calls, seconds / calls, least, said["outside"], peak, said["text"], said["sizes"])
+    return Profile(made.name, rows, calls, seconds / calls, least, said["outside"], peak, plain(said["text"]), said["sizes"])
 
 
 def _timed(fn, name):

@@ -20,8 +20,10 @@ std::string text_of(PyObject* object) {
   return utf8 == nullptr ? kind_of(object) : utf8;
 }
 
-/// Can every number of the Python type be asked for as one of `dtype`, if it is not too large?
+/// Can every number of the Python type be asked for as one of `dtype`, if it is not too large? A scalar of NumPy's has
+/// a dtype of its own, as an array has: some of its types are among those of Python's float and complex.
 bool takes_number(DType dtype, PyObject* number) {
+  if (PyArray_IsScalar(number, Generic)) return false;
   if (dtype == DType::bf16 || dtype == DType::opaque) return false;
   if (PyBool_Check(number)) return true;
   if (PyLong_Check(number)) return dtype != DType::boolean;

@@ -12,6 +12,7 @@
 #include "draw.h"
 #include "errors.h"
 #include "interrupt.h"
+#include "ops/literal.h"
 #include "out_arrays.h"
 #include "runtime/host_result.h"
 #include "runtime/result_place.h"
@@ -23,9 +24,8 @@ namespace nb = nanobind;
 namespace inlay::python {
 namespace {
 
-constexpr double kLongSeconds = 20e-6;  // work above this is worth giving up the GIL for
-constexpr uint32_t kTimedCalls = 4;     // the first calls are timed, and every
-constexpr uint32_t kTimedEvery = 256;   // so many after them
+/// NumPy's arrays have so many axes.
+int most_axes() { return PyArray_RUNTIME_VERSION >= NPY_2_0_API_VERSION ? 64 : 32; }
 
 int symbol_of(const runtime::SizeExpr& dim) {
   const bool is_symbol = dim.items.size() == 1 && dim.items[0].kind == runtime::SizeItem::Kind::symbol;
@@ -42,14 +42,31 @@ ArrayForm info_of(const runtime::TensorSpec& spec) {
     info.is_static &= dim.is_constant();
   }
   info.is_opaque = dtype == DType::opaque;
+  info.is_number = is_integer(dtype) && std::ranges::all_of(info.dims, [](int64_t dim) { return dim == 1; });
   info.is_late = spec.segment > 0;
   info.donated = spec.donated;
   return info;
 }
 
-double now() {
+/// No array has as many axes: said where the function is made, not by each call.
+void require_axes(const ArrayForm& info, const std::string& what) {
+  if (info.rank <= most_axes()) return;
+  throw Error(ErrorCode::unsupported, {},
+              str(what, " has ", info.rank, " axes, and an array of NumPy's has ", most_axes(), " at most"));
+}
+
+/// One integer, which may be a number of steps; what is beyond i64 is as much.
+inline int64_t number_in(const ArrayForm& info, PyArrayObject* array) {
+  if (info.dtype == DType::i64) return *static_cast<const int64_t*>(PyArray_DATA(array));
+  const Literal number = Literal::load(info.dtype, PyArray_DATA(array));
+  return info.dtype == DType::u64 && number.i < 0 ? INT64_MAX : number.i;
+}
+
+constexpr double kCoarseSeconds = 15e-3;  // more than a tick of the coarse clock
+
+double now(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
@@ -150,11 +167,14 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       parameter_template_.push_back(nullptr);
       argument_slots_.push_back(static_cast<int>(slot));
       arguments_.push_back(info_of(spec));
+      require_axes(arguments_.back(), str("argument ", spec.name));
+      num_numbers_ += arguments_.back().is_number ? 1 : 0;
     }
     bound_dims_.push_back(std::move(dims));
   }
   for (const runtime::TensorSpec& spec : object.outputs) {
     ArrayForm& result = results_.emplace_back(info_of(spec));
+    require_axes(result, str("result ", results_.size() - 1));
     const auto taken = std::ranges::find(argument_slots_, spec.taken_param);
     if (taken == argument_slots_.end()) continue;
     const auto argument = taken - argument_slots_.begin();
@@ -164,6 +184,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     result.is_reshaped = param.dim_texts != spec.dim_texts;
   }
   has_donated_ = std::ranges::any_of(arguments_, &ArrayForm::donated);
+  long_calls_ = std::make_unique<LongCalls>(symbol_template_.size(), num_numbers_);
   copied_ = std::vector<std::atomic<const char*>>(arguments_.size());
   out_copied_ = std::vector<std::atomic<const char*>>(results_.size());
   host_functions_.assign(host_functions.begin(), host_functions.end());
@@ -321,6 +342,7 @@ struct BoundProgram::Values {
         arrays(program.arguments_.size()),
         symbols(program.symbol_template_.size()),
         results(program.results_.size()),
+        numbers(program.num_numbers_),
         writes_given(program.has_donated_) {
     std::ranges::copy(program.parameter_template_, params.data());
     std::ranges::copy(program.symbol_template_, symbols.data());
@@ -330,8 +352,9 @@ struct BoundProgram::Values {
   runtime::Scratch<PyArrayObject*, 32> arrays;  // by argument; null: it is opaque
   runtime::Scratch<int64_t, 32> symbols;
   runtime::Scratch<void*, 16> results;
-  bool writes_given;                  // the caller's own arrays
-  PyArray_Descr* bfloat16 = nullptr;  // of an argument that has it
+  runtime::Scratch<int64_t, 8> numbers;  // the arguments that are one integer
+  bool writes_given;                     // the caller's own arrays
+  PyArray_Descr* bfloat16 = nullptr;     // of an argument that has it
 };
 
 /// False: a Python error is set.
@@ -341,6 +364,7 @@ struct BoundProgram::Values {
   const std::span arrays = values.arrays.span();
   const std::span symbols = values.symbols.span();
   bool sizes_bound = !needs_rules_;
+  std::size_t num_numbers = 0;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     const ArrayForm& info = arguments_[i];
     auto& place = params[static_cast<std::size_t>(argument_slots_[i])];
@@ -360,6 +384,8 @@ struct BoundProgram::Values {
     }
     arrays[i] = array;
     place = PyArray_DATA(array);
+    // (An array without elements is refused below.)
+    if (info.is_number) values.numbers[num_numbers++] = PyArray_SIZE(array) > 0 ? number_in(info, array) : 0;
     sizes_bound &= bind_dims(info, array, symbols.data());
   }
   // Symbols of bound arrays, dims that are expressions, and dims that do not fit: by the rules, which say what is
@@ -403,29 +429,30 @@ struct BoundProgram::Values {
 }
 
 /// The code of what went wrong, or INLAY_OK. Times some of the calls.
-[[gnu::always_inline]] inline int32_t BoundProgram::run(Call& call, Values& values, bool release, int threads,
+[[gnu::always_inline]] inline int32_t BoundProgram::run(Call& call, Values& values, int threads,
                                                         runtime::Executable::Failure& failure) const {
-  // Not an atomic increment: that it may lose a count from another thread does no harm, that it takes longer would.
-  const uint32_t number = num_calls_.load(std::memory_order_relaxed);
-  num_calls_.store(number + 1, std::memory_order_relaxed);
-  const bool timed = number < kTimedCalls || number % kTimedEvery == 0;
+  const std::span<const int64_t> sizes = values.symbols.span(), numbers = values.numbers.span();
+  const LongCalls::Outlook outlook = long_calls_->outlook(sizes, numbers);
   std::optional<runtime::StepClock> clock;
   if (step_times_) clock.emplace(*step_times_);
   const StopFlag& stop = python_stop_flag();
   const runtime::StopFlags flags{&stop, values.writes_given ? &kNeverStop : &stop};
-  if (release) listen_for_interrupts();
-  call.begin_run();
-  const double start = timed ? now() : 0;
+  if (outlook.may_be_long) listen_for_interrupts();
+  call.begin_run(outlook.may_be_long ? Gil::released : Gil::held);
+  // A coarse clock takes a few ns, and stands still for some ms: it tells those of 15 ms and a tick that are not timed.
+  const clockid_t ticks = outlook.is_timed ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE;
+  const double start = now(ticks);
   const int32_t code = executable_->run(values.params.data(), values.results.data(), values.symbols.data(), &call,
                                         failure, flags, threads);
-  const double end = timed ? now() : 0;  // before it waits for the GIL
+  const double seconds = now(ticks) - start;  // before it waits for the GIL
   call.end_run();
   clock.reset();
-  if (step_times_ && code == INLAY_OK) step_times_->set_sizes(values.symbols.span());
-  if (timed) {
-    const double seconds = end - start;
-    takes_long_.store(seconds > kLongSeconds, std::memory_order_relaxed);
-    if (number == 0) first_call_seconds_.store(seconds, std::memory_order_relaxed);
+  if (step_times_ && code == INLAY_OK) step_times_->set_sizes(sizes);
+  if (code != INLAY_OK) return code;  // what fails may end early
+  if (outlook.is_timed || seconds > kCoarseSeconds) long_calls_->took(seconds, outlook, sizes, numbers);
+  if (outlook.is_timed) {
+    double none = -1;
+    first_call_seconds_.compare_exchange_strong(none, seconds, std::memory_order_relaxed);
   }
   return code;
 }
@@ -449,8 +476,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
               .help("inlay.compile(text, threads=2) makes one whose calls may say how many"));
     return false;
   }
-  const bool release = takes_long_.load(std::memory_order_relaxed);
-  Call call(*this, release ? Gil::released : Gil::held);
+  Call call(*this, Gil::held);
   for (PyObject*& o : results) o = nullptr;
   try {
     const OutArrays outs = out == nullptr ? OutArrays() : OutArrays(out, *this);
@@ -461,7 +487,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     call.late_results = results;
     call.bfloat16 = values.bfloat16;
     runtime::Executable::Failure failure;
-    const int32_t code = run(call, values, release, threads, failure);
+    const int32_t code = run(call, values, threads, failure);
     if (code == INLAY_OK) return deliver(outs, values, results);
     drop(results);
     failed_host_call = call.failed_host_call();

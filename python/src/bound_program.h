@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "long_calls.h"
 #include "numpy_api.h"
 #include "runtime/bytes.h"
 #include "runtime/executable.h"
@@ -27,6 +28,7 @@ struct ArrayForm {
   std::vector<int> symbols;    // by axis: the symbol that the dim is, -1: none
   bool is_static = true;       // every dim is a constant
   bool is_opaque = false;
+  bool is_number = false;    // one integer
   bool is_late = false;      // of a result: allocated while the function runs
   bool donated = false;      // of an argument: a call may overwrite it
   int taken = -1;            // of a result: the argument whose array it is, changed; -1: none
@@ -95,7 +97,7 @@ class BoundProgram {
   struct Values;  // of one call
   bool bind_arguments(Call& call, std::span<PyObject* const> objects, Values& values) const;
   void place_results(const OutArrays& outs, Values& values, std::span<PyObject*> results) const;
-  int32_t run(Call& call, Values& values, bool release, int threads, runtime::Executable::Failure& failure) const;
+  int32_t run(Call& call, Values& values, int threads, runtime::Executable::Failure& failure) const;
   bool deliver(const OutArrays& outs, Values& values, std::span<PyObject*> results) const;
   bool give_away(Call& call, const OutArrays& outs, std::span<PyArrayObject*> arrays,
                  std::span<const void*> params) const;
@@ -119,8 +121,8 @@ class BoundProgram {
   std::vector<bool> lends_;                                   // likewise
   mutable std::vector<std::atomic<const char*>> copied_;      // by argument: why it was copied
   mutable std::vector<std::atomic<const char*>> out_copied_;  // by result: why it was not made where it was wanted
-  mutable std::atomic<uint32_t> num_calls_{0};
-  mutable std::atomic<bool> takes_long_{false};
+  std::size_t num_numbers_ = 0;                               // arguments that are 0-d integers
+  std::unique_ptr<LongCalls> long_calls_;
   mutable std::atomic<double> first_call_seconds_{-1};
 };
 

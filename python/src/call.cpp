@@ -62,12 +62,14 @@ void Call::keep_handle(PyObject* object) {
   if (handles_.insert(object).second) Py_INCREF(object);
 }
 
-void Call::begin_run() {
+void Call::begin_run(Gil gil) {
+  gil_ = gil;
   if (gil_ == Gil::released) state_ = PyEval_SaveThread();
 }
 
 void Call::end_run() {
   if (gil_ == Gil::released) take_gil_back(state_);
+  gil_ = Gil::held;
 }
 
 void Call::restore_exception() {

@@ -22,8 +22,8 @@ class Call final : public runtime::Host {
   /// Keeps a new reference until the call ends.
   void keep(PyObject* object) { kept_.push_back(object); }
 
-  /// Around the run of the machine code.
-  void begin_run();
+  /// Around the run of the machine code: who has the GIL meanwhile, if the calling thread has it now.
+  void begin_run(Gil gil);
   void end_run();
 
   int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,

@@ -20,9 +20,11 @@ int64_t whole_number(nb::handle value, const std::string& what, ErrorCode too_la
 }
 
 std::string text_of(nb::handle value, const std::string& what) {
-  const char* utf8 = PyUnicode_Check(value.ptr()) ? utf8_of(value.ptr()) : nullptr;
+  const bool is_text = PyUnicode_Check(value.ptr()) != 0;
+  const char* utf8 = is_text ? utf8_of(value.ptr()) : nullptr;
   if (utf8 != nullptr) return utf8;
   PyErr_Clear();
+  if (is_text) throw Error(ErrorCode::wrong_dtype, {}, str(what, " is no UTF-8: a character is half of a pair"));
   throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no text"));
 }
 

@@ -28,16 +28,27 @@ std::optional<int64_t> take_number(std::string_view& text) {
   return number;
 }
 
+/// Takes the node of "Exp #7 alpha, model.py:41" from the begin of the text: what ends at the first comma and blank
+/// behind its number. The name of the file may have some too.
+void take_node(std::string_view& text) {
+  const std::size_t number = text.find(" #");
+  if (number == std::string_view::npos) return;
+  const std::size_t end = text.find(", ", number);
+  if (end != std::string_view::npos) text.remove_prefix(end + 2);
+}
+
 /// Returns the file and the line of a location such as "Exp #7 alpha, model.py:41" or "model.inlay:3:9"; nothing if it
 /// has none.
 std::optional<std::pair<std::string, int64_t>> line_of(std::string_view location) {
   std::optional<int64_t> line = take_number(location);
   if (!line) return std::nullopt;
-  if (const auto before = take_number(location)) line = before;  // it was a column
-  const std::size_t before_file = location.find_last_of(" \t\n\r\f\v,:");
-  const std::string_view file = before_file == std::string_view::npos ? location : location.substr(before_file + 1);
-  if (file.empty()) return std::nullopt;
-  return std::pair{std::string(file), *line};
+  if (const auto before = take_number(location)) {
+    line = before;  // it was a column, as texts of programs have
+  } else {
+    take_node(location);
+  }
+  if (location.empty()) return std::nullopt;
+  return std::pair{std::string(location), *line};
 }
 
 bool is_numbers(const kernel::Step& step) {

@@ -1,23 +1,13 @@
 // Reductions, by the rows of ops/folds.def.
 #include <algorithm>
 
+#include "ir/build.h"
 #include "ir/builder.h"
 #include "ops/fold.h"
 
 namespace inlay {
 
 namespace {
-
-/// Ascending, each once.
-void require_axes(const GraphBuilder& b, ValueId x, std::vector<int>& axes) {
-  std::sort(axes.begin(), axes.end());
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] >= 0 && axes[i] < b.type(x).rank() && (i == 0 || axes[i] != axes[i - 1])) continue;
-    throw b
-        .error(ErrorCode::axis_out_of_range, str("reduce: axis ", axes[i], " of a rank ", b.type(x).rank(), " value"))
-        .note("operand", b.graph().describe(x));
-  }
-}
 
 /// The dims that are left. No element, no maximum: that is an error of the node that is made next.
 std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>& axes, Fold fold) {
@@ -56,7 +46,7 @@ std::vector<ValueId> GraphBuilder::reduce(Fold fold, std::vector<ValueId> operan
     throw error(ErrorCode::wrong_arity,
                 str("reduce ", row.name, ": takes ", row.num_operands(), " operands, not ", operands.size()));
   }
-  require_axes(*this, operands.back(), axes);
+  require_axes(*this, "reduce", operands.back(), axes);
   const FoldState& first = row.states[0];
   if (!accepts(first.dtype, dtype)) throw wrong_dtype(*this, fold, 0, dtype, operands[0]);
   if (is_half(dtype) && first.dtype == FoldState::Class::number) {

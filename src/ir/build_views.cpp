@@ -1,5 +1,6 @@
 // Views: the same elements in other places.
 #include <algorithm>
+#include <numeric>
 
 #include "ir/build.h"
 #include "ir/builder.h"
@@ -23,6 +24,25 @@ void require_not_negative(GraphDraft& draft, std::string_view op, ValueId x, std
         0, dims[axis], [&] { return str(op, ": dim ", axis, " is {1}"); }, {{"operand", x}}, ErrorCode::negative_size,
         DimCheck::Relation::at_most);
   }
+}
+
+void require_axes(const GraphDraft& draft, std::string_view op, ValueId x, std::vector<int>& axes) {
+  const int rank = draft.type(x).rank();
+  std::ranges::sort(axes);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const bool is_axis = axes[i] >= 0 && axes[i] < rank;
+    if (is_axis && (i == 0 || axes[i] != axes[i - 1])) continue;
+    throw draft
+        .error(ErrorCode::axis_out_of_range,
+               str(op, ": axis ", axes[i], is_axis ? str(" is named twice") : str(" of a rank ", rank, " value")))
+        .note("operand", draft.graph().describe(x));
+  }
+}
+
+std::vector<int64_t> all_axes(const GraphDraft& draft, ValueId x) {
+  std::vector<int64_t> axes(draft.type(x).dims.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
 }
 
 ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
@@ -77,13 +97,7 @@ ValueId GraphBuilder::transpose(ValueId x, std::vector<int> permutation) {
 }
 
 ValueId GraphBuilder::flip(ValueId x, std::vector<int> axes) {
-  for (int axis : axes) {
-    if (axis >= 0 && axis < type(x).rank()) continue;
-    throw error(ErrorCode::axis_out_of_range, str("flip: axis ", axis, " of a rank ", type(x).rank(), " value"))
-        .note("operand", graph().describe(x));
-  }
-  std::sort(axes.begin(), axes.end());
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  require_axes(*this, "flip", x, axes);
   if (axes.empty()) return x;
   Node node{.op = Op::flip};
   node.operands = {x};

@@ -36,6 +36,14 @@ std::vector<std::size_t> axes_to_check(const Graph& graph, std::span<const Dim> 
   return out;
 }
 
+void refuse_negative(const GraphDraft& draft, std::span<const Dim> dims,
+                     const std::function<std::string(std::size_t axis)>& what) {
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (!dims[axis].is_constant() || dims[axis].constant() >= 0) continue;
+    throw draft.error(ErrorCode::negative_size, str(what(axis), " is ", dims[axis].constant()));
+  }
+}
+
 std::vector<Dim> broadcast_dims(GraphDraft& draft, std::span<const ValueId> operands, const std::string& what) {
   int rank = 0;
   for (ValueId v : operands) rank = std::max(rank, draft.type(v).rank());
@@ -76,6 +84,7 @@ ValueId GraphBuilder::literal(Literal value) {
 
 ValueId GraphBuilder::literal(std::vector<Literal> elements, std::vector<Dim> dims) {
   require_own(dims, "literal");
+  refuse_negative(*this, dims, [](std::size_t axis) { return str("literal: dim ", axis); });
   const Dim count = product(dims);
   if (!count.is(static_cast<int64_t>(elements.size()))) {
     throw error(ErrorCode::shape_mismatch,
@@ -199,9 +208,12 @@ ValueId GraphBuilder::size(Dim size) {
 
 std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std::vector<ValueId> operands,
                                              std::vector<TensorType> results) {
-  for (const TensorType& type : results) {
-    require_own(type.dims, str("host_call ", name));
-    for (const Dim& dim : type.dims) check_unused_by_params(*this, dim);
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    const std::vector<Dim>& dims = results[r].dims;
+    require_own(dims, str("host_call ", name));
+    refuse_negative(*this, dims,
+                    [&](std::size_t axis) { return str("host_call ", name, ": dim ", axis, " of result ", r); });
+    for (const Dim& dim : dims) check_unused_by_params(*this, dim);
   }
   Node node{.op = Op::host_call};
   node.operands = std::move(operands);

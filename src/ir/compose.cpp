@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/build.h"
 #include "ir/compose_diagonal.h"
 #include "ir/compose_fill.h"
 #include "ir/compose_pad.h"
@@ -40,12 +41,13 @@ class Call {
     return found.constant();
   }
 
-  Axes axes(std::string_view argument = "axes") const {
-    Axes out;
-    if (!has(argument)) return out;
-    for (const Dim& axis : given(argument).sizes) {
-      if (!axis.is_constant()) throw wrong(argument, "integers");
-      out.push_back(axis.constant());
+  Axes axes() const { return has("axes") ? integers("axes") : all_axes(b, x()); }
+
+  std::vector<int64_t> integers(std::string_view argument) const {
+    std::vector<int64_t> out;
+    for (const Dim& number : given(argument).sizes) {
+      if (!number.is_constant()) throw wrong(argument, "integers");
+      out.push_back(number.constant());
     }
     return out;
   }
@@ -101,7 +103,7 @@ constexpr std::size_t kAny = ~std::size_t{0};
 
 constexpr Composition kCompositions[] = {
     // shape
-    {"expand_dims", 1, 1, "axes", [](const Call& c) { return Values{expand_dims(c.b, c.x(), c.axes())}; }},
+    {"expand_dims", 1, 1, "axes", [](const Call& c) { return Values{expand_dims(c.b, c.x(), c.integers("axes"))}; }},
     {"squeeze", 1, 1, "axes", [](const Call& c) { return Values{squeeze(c.b, c.x(), c.axes())}; }},
     {"moveaxis", 1, 1, "from to",
      [](const Call& c) { return Values{move_axis(c.b, c.x(), c.integer("from"), c.integer("to"))}; }},

@@ -15,27 +15,41 @@ std::vector<Dim> dims_with_ones(const GraphBuilder& b, ValueId x, const std::vec
   return dims;
 }
 
+enum class Takes : uint8_t { real, floats };
+
+/// What a composition does not take it says itself, before an op does that it is made of and nobody has written.
+void require_dtype(const GraphBuilder& b, ValueId x, Takes takes, std::string_view op) {
+  const DType dtype = b.type(x).dtype;
+  const bool is_real = !is_complex(dtype) && dtype != DType::opaque;
+  if (takes == Takes::real ? is_real : is_float(dtype)) return;
+  throw b.error(ErrorCode::wrong_dtype, str(op, ": does not take ", dtype_name(dtype)))
+      .note("operand", b.graph().describe(x))
+      .help(is_real ? "cast the operand to f64" : "");
+}
+
 DType sum_dtype(DType dtype) { return is_float(dtype) ? dtype : accumulator_of(dtype); }
 
 /// The dtype of a mean before it is rounded to that of x.
 DType mean_accumulator(DType dtype) { return is_float(dtype) ? accumulator_of(dtype) : DType::f64; }
 DType mean_dtype(DType dtype) { return is_float(dtype) ? dtype : DType::f64; }
 
-/// How many elements each result is made of, less `ddof`.
+/// How many elements each result is made of, less `ddof`; not below 0, as NumPy has it.
 ValueId count(GraphBuilder& b, ValueId x, const Axes& axes, int64_t ddof, DType dtype, std::string_view op) {
   Dim elements = 1;
   for (int axis : axes_of(b, x, axes, op)) elements = elements * b.type(x).dims[axis];
-  return b.cast(b.size(elements - ddof), dtype);
+  return b.cast(b.size(ddof > 0 ? max(elements - ddof, 0) : elements - ddof), dtype);
 }
 
 /// The mean in the accumulator's dtype.
 ValueId exact_mean(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep, std::string_view op) {
+  require_dtype(b, x, Takes::real, op);
   const DType dtype = mean_accumulator(b.type(x).dtype);
   const ValueId total = reduce(b, Fold::add, x, axes, dtype, keep, op);
   return b.scalar(ScalarOp::div_, {total, count(b, x, axes, 0, dtype, op)});
 }
 
 ValueId exact_var(GraphBuilder& b, ValueId x, const Axes& axes, int64_t ddof, Keep keep, std::string_view op) {
+  require_dtype(b, x, Takes::real, op);
   const DType dtype = mean_accumulator(b.type(x).dtype);
   const ValueId centred = b.scalar(ScalarOp::sub_, {b.cast(x, dtype), exact_mean(b, x, axes, Keep::yes, op)});
   const ValueId total = reduce(b, Fold::add, b.scalar(ScalarOp::square_, {centred}), axes, dtype, keep, op);
@@ -56,6 +70,7 @@ ValueId numbers_within(GraphBuilder& b, ValueId x, const std::vector<int>& axes)
 }
 
 ValueId arg_extreme(GraphBuilder& b, Fold fold, ValueId x, const Axes& axes, Keep keep, std::string_view op) {
+  require_dtype(b, x, Takes::real, op);
   const DType dtype = b.type(x).dtype;
   const std::vector<int> along = axes_of(b, x, axes, op);
   const ValueId extreme = reduce(b, fold, x, axes, dtype, Keep::yes, op);
@@ -72,6 +87,7 @@ struct Shifted {
 };
 
 Shifted shifted(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
+  require_dtype(b, x, Takes::floats, op);
   const DType dtype = b.type(x).dtype;
   const ValueId maximum = reduce(b, Fold::max, x, axes, dtype, Keep::yes, op);
   const ValueId finite = b.scalar(ScalarOp::isfinite_, {maximum});
@@ -81,6 +97,7 @@ Shifted shifted(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view o
 
 /// x less its maximum: NaN throughout where that is infinite, and so is what has no probabilities.
 ValueId less_maximum(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
+  require_dtype(b, x, Takes::floats, op);
   return b.scalar(ScalarOp::sub_, {x, reduce(b, Fold::max, x, axes, b.type(x).dtype, Keep::yes, op)});
 }
 
@@ -89,10 +106,8 @@ ValueId log_of_sum(GraphBuilder& b, ValueId x, const Axes& axes) {
   return b.scalar(ScalarOp::log_, {sum(b, b.scalar(ScalarOp::exp_, {x}), axes, Keep::yes)});
 }
 
-ValueId without_ones(GraphBuilder& b, ValueId x, ValueId reduced, const Axes& axes, Keep keep, std::string_view op) {
-  if (keep == Keep::yes) return reduced;
-  const std::vector<int> along = axes_of(b, x, axes, op);
-  return squeeze(b, reduced, Axes(along.begin(), along.end()));
+ValueId without_ones(GraphBuilder& b, ValueId reduced, const Axes& axes, Keep keep) {
+  return keep == Keep::yes ? reduced : squeeze(b, reduced, axes);
 }
 
 }  // namespace
@@ -163,7 +178,7 @@ ValueId argmin(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
 ValueId logsumexp(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
   const Shifted moved = shifted(b, x, axes, "logsumexp");
   const ValueId result = b.scalar(ScalarOp::add_, {log_of_sum(b, moved.x, axes), moved.by});
-  return without_ones(b, x, result, axes, keep, "logsumexp");
+  return without_ones(b, result, axes, keep);
 }
 
 ValueId softmax(GraphBuilder& b, ValueId x, const Axes& axes) {

@@ -1,8 +1,9 @@
 #pragma once
 // Reductions as NumPy and PyTensor mean them, out of folds with a dtype of their own.
 //
-// `axes` count from the end where they are negative; none are all. `Keep::yes` leaves an axis of one element where one
-// was reduced. Over no elements: sum 0, prod 1, all true, any false, mean NaN, and the others fail (empty-reduction).
+// `axes` count from the end where they are negative; over none each element is reduced by itself. `Keep::yes` leaves an
+// axis of one element where one was reduced. Over no elements: sum 0, prod 1, all true, any false, mean NaN, and the
+// others fail (empty-reduction).
 #include <cstdint>
 
 #include "ir/builder.h"

@@ -43,7 +43,7 @@ int axis_of(const GraphBuilder& b, ValueId x, int64_t axis, std::string_view op)
 }
 
 std::vector<int> axes_of(const GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes, std::string_view op) {
-  return axes.empty() ? axes_in_order(b.type(x).rank()) : places_of(b, x, b.type(x).rank(), axes, op);
+  return places_of(b, x, b.type(x).rank(), axes, op);
 }
 
 ValueId expand_dims(GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes) {

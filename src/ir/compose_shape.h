@@ -17,7 +17,7 @@ std::vector<IndexItem> whole(std::span<const Dim> dims);
 /// `axis` as 0 .. rank - 1. Errors: axis-out-of-range.
 int axis_of(const GraphBuilder& b, ValueId x, int64_t axis, std::string_view op);
 
-/// The same for several: ascending, each once; all axes of x where there are none. Errors: axis-out-of-range.
+/// The same for several: ascending, each once. Errors: axis-out-of-range.
 std::vector<int> axes_of(const GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes, std::string_view op);
 
 /// An axis of one element at each of `axes` of the result.
@@ -29,7 +29,7 @@ ValueId expand_dims(GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes
 /// Without `axes`, each of which has one element: known, or checked when the program runs.
 ///
 /// Errors: axis-out-of-range, shape-mismatch.
-/// Source: numpy.squeeze.
+/// Source: numpy.squeeze, where axes are named.
 ValueId squeeze(GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes);
 
 /// Axis `from` at place `to` of the result, the others in order.

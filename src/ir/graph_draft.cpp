@@ -18,6 +18,13 @@ uint32_t next_number() {
   return number;
 }
 
+/// An opaque value is one object of the host, however many elements that has: what has dims would be read as an array.
+void require_type(const GraphDraft& draft, const TensorType& type, const auto& what) {
+  if (type.dtype != DType::opaque || type.dims.empty()) return;
+  throw draft.error(ErrorCode::wrong_rank,
+                    str(what(), ": ", draft.graph().type_text(type), ", where an opaque value has no dims"));
+}
+
 }  // namespace
 
 bool holds(const Graph& graph, const Dim& left, const Dim& right, DimCheck::Relation relation) {
@@ -129,6 +136,7 @@ void GraphDraft::bind_to_value(const Dim& symbol, ValueId v, const char* op) {
 }
 
 ValueId GraphDraft::param(std::string name, TensorType type) {
+  require_type(*this, type, [&] { return str("parameter ", name); });
   for (const Dim& dim : type.dims) {
     if (dim.is_constant() && dim.constant() < 0) {
       throw error(ErrorCode::shape_mismatch, str("parameter ", name, ": a size of ", dim.constant()));
@@ -253,6 +261,10 @@ NodeId GraphDraft::new_node(Node node, std::span<TensorType> types) {
     if (item.kind == IndexItem::Kind::array) item.array = own(item.array);
   }
   node.location = location_;
+  for (const TensorType& type : types) {
+    require_type(*this, type,
+                 [&] { return str(op_name(node.op), node.op == Op::host_call ? str(" ", node.text) : ""); });
+  }
   const NodeId id(graph_.nodes.size());
   for (TensorType& type : types) node.results.push_back(graph_.values.push_back({std::move(type), "", id}));
   return graph_.nodes.push_back(std::move(node));

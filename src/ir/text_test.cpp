@@ -219,7 +219,8 @@ TEST(Text, LiteralsKeepTheirBits) {
   EXPECT_EQ(element("0.1 : f32").f, static_cast<double>(0.1F));
   EXPECT_TRUE(std::signbit(element("-0.0 : f64").f));
   EXPECT_EQ(element("5e-324 : f64").f, 5e-324);
-  EXPECT_EQ(element("1e999 : f64").f, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(element("inf : f64").f, std::numeric_limits<double>::infinity());
+  EXPECT_THROW(element("1e999 : f64"), Error);
   EXPECT_EQ(element("18446744073709551615 : u64").i, -1);
   EXPECT_EQ(element("-9223372036854775808 : i64").i, std::numeric_limits<int64_t>::min());
   EXPECT_EQ(element("-128 : i8").i, -128);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/build.h"
 #include "ir/compose_fill.h"
 #include "ir/compose_shape.h"
 #include "ir/linalg.h"
@@ -182,64 +183,66 @@ Value cast(const Operand& x, DType dtype) {
   return made("cast", x, [&](GraphBuilder& b, ValueId v) { return b.cast(v, dtype); });
 }
 
+Axes Along::of(const GraphBuilder& b, ValueId x) const { return axes ? *axes : all_axes(b, x); }
+
 Value sum(const Operand& x, const Along& along, Keep keep) {
-  return made("sum", x, [&](GraphBuilder& b, ValueId v) { return sum(b, v, along.axes, keep); });
+  return made("sum", x, [&](GraphBuilder& b, ValueId v) { return sum(b, v, along.of(b, v), keep); });
 }
 
 Value prod(const Operand& x, const Along& along, Keep keep) {
-  return made("prod", x, [&](GraphBuilder& b, ValueId v) { return prod(b, v, along.axes, keep); });
+  return made("prod", x, [&](GraphBuilder& b, ValueId v) { return prod(b, v, along.of(b, v), keep); });
 }
 
 Value max(const Operand& x, const Along& along, Keep keep) {
   return made("max", x, [&](GraphBuilder& b, ValueId v) {
-    return reduce(b, Fold::max, v, along.axes, b.type(v).dtype, keep, "max");
+    return reduce(b, Fold::max, v, along.of(b, v), b.type(v).dtype, keep, "max");
   });
 }
 
 Value min(const Operand& x, const Along& along, Keep keep) {
   return made("min", x, [&](GraphBuilder& b, ValueId v) {
-    return reduce(b, Fold::min, v, along.axes, b.type(v).dtype, keep, "min");
+    return reduce(b, Fold::min, v, along.of(b, v), b.type(v).dtype, keep, "min");
   });
 }
 
 Value mean(const Operand& x, const Along& along, Keep keep) {
-  return made("mean", x, [&](GraphBuilder& b, ValueId v) { return mean(b, v, along.axes, keep); });
+  return made("mean", x, [&](GraphBuilder& b, ValueId v) { return mean(b, v, along.of(b, v), keep); });
 }
 
 Value var(const Operand& x, const Along& along, int64_t ddof, Keep keep) {
-  return made("var", x, [&](GraphBuilder& b, ValueId v) { return var(b, v, along.axes, ddof, keep); });
+  return made("var", x, [&](GraphBuilder& b, ValueId v) { return var(b, v, along.of(b, v), ddof, keep); });
 }
 
 Value stddev(const Operand& x, const Along& along, int64_t ddof, Keep keep) {
-  return made("stddev", x, [&](GraphBuilder& b, ValueId v) { return stddev(b, v, along.axes, ddof, keep); });
+  return made("stddev", x, [&](GraphBuilder& b, ValueId v) { return stddev(b, v, along.of(b, v), ddof, keep); });
 }
 
 Value all_of(const Operand& x, const Along& along, Keep keep) {
-  return made("all_of", x, [&](GraphBuilder& b, ValueId v) { return all_of(b, v, along.axes, keep); });
+  return made("all_of", x, [&](GraphBuilder& b, ValueId v) { return all_of(b, v, along.of(b, v), keep); });
 }
 
 Value any_of(const Operand& x, const Along& along, Keep keep) {
-  return made("any_of", x, [&](GraphBuilder& b, ValueId v) { return any_of(b, v, along.axes, keep); });
+  return made("any_of", x, [&](GraphBuilder& b, ValueId v) { return any_of(b, v, along.of(b, v), keep); });
 }
 
 Value argmax(const Operand& x, const Along& along, Keep keep) {
-  return made("argmax", x, [&](GraphBuilder& b, ValueId v) { return argmax(b, v, along.axes, keep); });
+  return made("argmax", x, [&](GraphBuilder& b, ValueId v) { return argmax(b, v, along.of(b, v), keep); });
 }
 
 Value argmin(const Operand& x, const Along& along, Keep keep) {
-  return made("argmin", x, [&](GraphBuilder& b, ValueId v) { return argmin(b, v, along.axes, keep); });
+  return made("argmin", x, [&](GraphBuilder& b, ValueId v) { return argmin(b, v, along.of(b, v), keep); });
 }
 
 Value logsumexp(const Operand& x, const Along& along, Keep keep) {
-  return made("logsumexp", x, [&](GraphBuilder& b, ValueId v) { return logsumexp(b, v, along.axes, keep); });
+  return made("logsumexp", x, [&](GraphBuilder& b, ValueId v) { return logsumexp(b, v, along.of(b, v), keep); });
 }
 
 Value softmax(const Operand& x, const Along& along) {
-  return made("softmax", x, [&](GraphBuilder& b, ValueId v) { return softmax(b, v, along.axes); });
+  return made("softmax", x, [&](GraphBuilder& b, ValueId v) { return softmax(b, v, along.of(b, v)); });
 }
 
 Value log_softmax(const Operand& x, const Along& along) {
-  return made("log_softmax", x, [&](GraphBuilder& b, ValueId v) { return log_softmax(b, v, along.axes); });
+  return made("log_softmax", x, [&](GraphBuilder& b, ValueId v) { return log_softmax(b, v, along.of(b, v)); });
 }
 
 Value cumsum(const Operand& x, int64_t axis) {
@@ -272,15 +275,16 @@ Value transpose(const Operand& x, std::vector<int> permutation) {
 }
 
 Value flip(const Operand& x, const Along& along) {
-  return made("flip", x, [&](GraphBuilder& b, ValueId v) { return b.flip(v, axes_of(b, v, along.axes, "flip")); });
+  return made("flip", x, [&](GraphBuilder& b, ValueId v) { return b.flip(v, axes_of(b, v, along.of(b, v), "flip")); });
 }
 
 Value expand_dims(const Operand& x, const Along& along) {
-  return made("expand_dims", x, [&](GraphBuilder& b, ValueId v) { return expand_dims(b, v, along.axes); });
+  return made("expand_dims", x,
+              [&](GraphBuilder& b, ValueId v) { return expand_dims(b, v, along.axes.value_or(Axes())); });
 }
 
 Value squeeze(const Operand& x, const Along& along) {
-  return made("squeeze", x, [&](GraphBuilder& b, ValueId v) { return squeeze(b, v, along.axes); });
+  return made("squeeze", x, [&](GraphBuilder& b, ValueId v) { return squeeze(b, v, along.of(b, v)); });
 }
 
 Value concat(const std::vector<Operand>& parts, int64_t axis) {

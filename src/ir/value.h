@@ -216,15 +216,19 @@ inline Value hyp2f1(const Operand& a, const Operand& b, const Operand& c, const 
 Value where(const Operand& condition, const Operand& yes, const Operand& no);
 Value cast(const Operand& x, DType dtype);
 
-// Reductions over axes, which count from the end if they are negative; no axes means all: ir/compose_reduce.h.
+// Reductions over axes, which count from the end if they are negative: ir/compose_reduce.h.
 
+/// All axes where nothing is said, or `{}`; an empty Axes names none.
 struct Along {
-  Axes axes;
+  std::optional<Axes> axes;
 
   Along() = default;
   template <std::integral T>
-  Along(T axis) : axes{static_cast<int64_t>(axis)} {}         // NOLINT: sum(x, 0)
+  Along(T axis) : axes(Axes{static_cast<int64_t>(axis)}) {}   // NOLINT: sum(x, 0)
   Along(std::initializer_list<int64_t> axes) : axes(axes) {}  // NOLINT: sum(x, {0, 1})
+  Along(Axes axes) : axes(std::move(axes)) {}                 // NOLINT
+
+  Axes of(const GraphBuilder& b, ValueId x) const;
 };
 Value sum(const Operand& x, const Along& along = {}, Keep keep = Keep::no);
 Value prod(const Operand& x, const Along& along = {}, Keep keep = Keep::no);

@@ -15,6 +15,13 @@ void set_identity(View<T> x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x(i, i) = T(1);
 }
 
+/// LAPACK has no singular values of a matrix with other elements, and writes lines on stdout where one is infinite.
+template <class T>
+bool are_finite(const T* elements, int64_t count) {
+  return std::all_of(elements, elements + count,
+                     [](const T& e) { return std::isfinite(std::real(e)) && std::isfinite(std::imag(e)); });
+}
+
 // Column-major, our a is its transpose a', and a = u s vh makes a' = vh' s u': LAPACK's u is vh', whose columns are the
 // rows of vh, and its vh is u'. So all factors have the layout that we need, also for complex numbers.
 template <class T>
@@ -42,6 +49,7 @@ int32_t decompose(const Call& call, const char* job) {
       continue;
     }
     copy(call.operand<T>(0, point), m, n, by_rows(a, n));
+    if (!are_finite(a, size)) return call.fail(0, point);
     const int ldu = static_cast<int>(leading(vh, n)), ldvt = static_cast<int>(leading(u, u_columns));
     int info = 0;
     Lapack<T>::gesdd(job, n, m, a, s, vh.data, ldu, u.data, ldvt, work, lwork, rwork, integers, &info);

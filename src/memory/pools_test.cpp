@@ -298,8 +298,8 @@ TEST(Pools, MistakesOfWhatIsPinned) {
 
 TEST(Pools, MistakesNameTheirBuffer) {
   const Buffer a{.name = "a", .upper = 2, .size = 8, .pools = {"p"}};
-  EXPECT_EQ(mistake({a, a}), "");
-  EXPECT_EQ(mistake({a, a, {.name = "b", .base = "a"}}), "2: base a of b is the name of several buffers");
+  EXPECT_EQ(mistake({a, a}), "1: there are two buffers a");
+  EXPECT_EQ(mistake({{.name = "b", .upper = 2, .size = 8, .pools = {"p", ""}}}), "0: a pool of b has no name");
   EXPECT_EQ(mistake({{.name = "b", .upper = 2, .size = 8, .pools = {"p", "p"}}}), "0: pool p of b is named twice");
   EXPECT_EQ(mistake({a}, {{"q"}, {""}}), "0: pool p of a is not among the pools: q, one without a name");
   EXPECT_EQ(mistake({a, {.name = "b", .upper = 2, .size = 8, .base = "a", .pools = {"q"}}}),

@@ -71,7 +71,11 @@ Literal Literal::of(DType dtype, double value) {
 std::optional<Literal> Literal::of_text(DType dtype, std::string_view text) {
   if (is_float(dtype) || is_complex(dtype)) {
     const std::optional<double> number = number_of(text);
-    return number ? std::optional(of_float(dtype, *number)) : std::nullopt;
+    if (!number) return std::nullopt;
+    const Literal rounded = of_float(dtype, *number);
+    // What is infinite is written without digits.
+    const bool overflows = std::isinf(rounded.f) && text.find_first_of("0123456789") != std::string_view::npos;
+    return overflows ? std::nullopt : std::optional(rounded);
   }
   if (dtype == DType::boolean) {
     if (text != "true" && text != "false") return std::nullopt;

@@ -23,7 +23,7 @@ struct Literal {
   static Literal of_integer(DType dtype, int64_t value) { return {dtype, 0, value, 0}; }
   static Literal of(DType dtype, double value);  // converts: for 0, 1 and the like of any dtype
   /// What `text` says: 1.5, -3, true, inf; of a complex dtype its real part. Nothing where it is no number of that
-  /// dtype: 1.5 of an integer, 300 of i8.
+  /// dtype: 1.5 of an integer, 300 of i8, 1e39 of f32.
   static std::optional<Literal> of_text(DType dtype, std::string_view text);
 
   std::string to_text()

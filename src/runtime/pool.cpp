@@ -294,6 +294,9 @@ class Pool {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
+/// How many PoolUses of the pool this thread has: a host call may call another function. It is one thread all the same.
+thread_local int num_uses = 0;
+
 /// A child of fork() has none of its parent's threads: it leaves their pool as it is and makes one of its own.
 class PoolOfProcess {
  public:
@@ -303,6 +306,7 @@ class PoolOfProcess {
       // parent held a lock of stays locked.
       auto* before = own().pool_.release();
       own().pool_ = std::make_unique<Pool>(before->max_threads_.load());
+      num_uses = 0;
     });
   }
   static Pool& get() { return *own().pool_; }
@@ -365,11 +369,12 @@ int num_pool_threads() {
 }
 
 PoolUse::PoolUse(int threads) : threads_(threads), pool_(&PoolOfProcess::get()) {
-  PoolOfProcess::get().num_running_.fetch_add(1);
+  if (num_uses++ == 0) PoolOfProcess::get().num_running_.fetch_add(1);
 }
 PoolUse::~PoolUse() {
   Pool& pool = PoolOfProcess::get();
-  if (&pool == pool_) pool.num_running_.fetch_sub(1);  // else a host call has forked, and this is the child
+  if (&pool != pool_) return;  // a host call has forked, and this is the child
+  if (--num_uses == 0) pool.num_running_.fetch_sub(1);
 }
 
 int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks) {

@@ -20,7 +20,8 @@ void set_max_threads(int count);
 /// How many threads the pool has started in this process.
 int num_pool_threads();
 
-/// While it lives this thread's call counts as one that runs, and InlayCall::pool may point here.
+/// While it lives this thread counts as one that runs, once for all calls within calls, and InlayCall::pool may point
+/// here. Made and destroyed by one thread.
 class PoolUse {
  public:
   explicit PoolUse(int threads);

@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <future>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,12 +109,32 @@ TEST_F(PoolTest, NoMoreThreadsRunThanTheProcessMayHave) {
   }
   set_max_threads(3);
   Work alone, with_one;
-  const PoolUse first(3);  // of other callers
-  run(with_one, 40, 3);
-  const PoolUse second(3);
-  run(alone, 40, 3);
+  const auto beside_another_caller = [](const auto& run_it) {
+    std::promise<void> begun, done;
+    std::thread other([&] {
+      const PoolUse use(3);
+      begun.set_value();
+      done.get_future().wait();
+    });
+    begun.get_future().wait();
+    run_it();
+    done.set_value();
+    other.join();
+  };
+  beside_another_caller([&] {
+    run(with_one, 40, 3);
+    beside_another_caller([&] { run(alone, 40, 3); });
+  });
   EXPECT_LE(with_one.most_at_once, 2);
   EXPECT_EQ(alone.most_at_once, 1);
+}
+
+TEST_F(PoolTest, ACallWithinACallIsOneThread) {
+  set_max_threads(2);
+  const PoolUse outer(2), between(2);
+  Work work;
+  run(work, 40, 2);
+  EXPECT_EQ(work.most_at_once, 2);
 }
 
 TEST_F(PoolTest, AHelperLeavesWhenTooManyRun) {
@@ -199,11 +221,16 @@ TEST_F(PoolTest, AChildOfForkHasThreadsOfItsOwn) {
   Work work;
   run(work, 16, 4);
   EXPECT_GT(num_pool_threads(), 0);
+  std::optional<PoolUse> of_parent(4);  // a host call forks
   const pid_t child = fork();
   if (child == 0) {
     const bool none = num_pool_threads() == 0 && max_threads() == 8;
-    Work own;
-    const bool right = run(own, 4, 3).made == "((0 1) (2 3))";
+    set_max_threads(3);
+    Work own, again;
+    bool right = run(own, 4, 3).made == "((0 1) (2 3))";
+    of_parent.reset();
+    run(again, 40, 64);  // the child's thread counts, once
+    right = right && again.most_at_once == 3;
     _exit(none && right ? 0 : 1);
   }
   int status = -1;

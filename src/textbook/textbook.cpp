@@ -1,6 +1,7 @@
 #include "textbook/textbook.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "support/error.h"
@@ -285,8 +286,14 @@ class MatrixCall : Call {
     return 0;
   }
 
+  /// NaN: of a matrix with elements that are not finite.
+  static bool are_numbers(const std::vector<double>& s) {
+    return std::ranges::none_of(s, [](double value) { return std::isnan(value); });
+  }
+
   int64_t svd(int64_t u_columns, int64_t vh_rows) const {
     const SVD<T> parts = textbook::svd(matrix(0, size(0), size(1)), op_ == LibraryOp::svd_full);
+    if (!are_numbers(parts.s)) return kNoNumber;
     give(0, parts.u, size(0), u_columns);
     give_reals(1, parts.s);
     give(2, parts.vh, vh_rows, size(1));
@@ -294,7 +301,9 @@ class MatrixCall : Call {
   }
 
   int64_t singular_values() const {
-    give_reals(0, textbook::svd(matrix(0, size(0), size(1)), false).s);
+    const std::vector<double> s = textbook::svd(matrix(0, size(0), size(1)), false).s;
+    if (!are_numbers(s)) return kNoNumber;
+    give_reals(0, s);
     return 0;
   }
 

@@ -70,7 +70,7 @@ std::string try_json(std::string_view bytes) {
     const bool is_said = why[0] != '\0' && std::find(why.begin(), why.end(), '\0') != why.end();
     return is_said ? "" : "it is refused, and nothing says why";
   }
-  if (!read_elsewhere(text, others)) return "";  // ours reads "NaN" and 0x1p3, too
+  if (!read_elsewhere(text, others)) return "";  // ours reads "NaN" and "1", too
   for (const auto& [name, wanted] : ours)
     if (wanted.numbers != others[name].numbers) return "another reader of JSON finds other numbers for " + name;
   return "";

@@ -112,6 +112,19 @@ def test_a_number_that_does_not_fit_is_refused():
     assert fn(0.1) == np.float32(-0.1)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "scalar", "given"),
+    [("f32", np.float64(0.1), "f64"), ("c64", np.complex128(1j), "c128"), ("c128", np.float64(1), "f64"), ("f64", np.float32(1), "f32")],
+)
+def test_a_scalar_of_numpy_has_a_dtype(dtype, scalar, given):
+    """Python's own float fits every dtype; NumPy's is one of it by its class, and has a dtype all the same."""
+    fn = inlay.compile(f"graph @main(%x: {dtype}) {{\n %r = neg %x\n return %r\n}}")
+    with pytest.raises(TypeError, match=f"x: an array of {given} where {dtype} is expected"):
+        fn(scalar)
+    own = scalar.astype(inlay.compile(f"graph @main() {{\n %r = literal 1.0 : {dtype}\n return %r\n}}")().dtype)
+    assert fn(own) == -own
+
+
 VECTOR = "graph @main(%x: f64[n]{}) {{\n %r = neg %x\n return %r\n}}"
 
 

@@ -94,12 +94,36 @@ WRONG_USAGE = [
         "inlay list: what: opps is none of ops, rules, passes, errors; did you mean ops?",
         "inlay list --help",
     ),
+    ("run p.inlay --threads 0", "syntax", "inlay run: --threads: 0 is no whole number of 1 or more", "inlay run --help"),
+    ("opt p.inlay --bisect 1.5", "syntax", "inlay opt: --bisect: 1.5 is no whole number of 0 or more", "inlay opt --help"),
+    ("plan b.csv --budget-ms -1", "syntax", "inlay plan: --budget-ms: -1 is no whole number of 0 or more", "inlay plan --help"),
 ]
 
 
 @pytest.mark.parametrize("line, code, message, help", WRONG_USAGE, ids=[line for line, *_ in WRONG_USAGE])
 def test_a_wrong_command_line_is_explained(line, code, message, help):
     assert tool(*line.split(), code=2) == f"error[{code}]: {message}\n  help: {help}\n"
+
+
+@pytest.mark.parametrize("line", ["plan b.csv --html", "explain p.inlay --memory", "run p.inlay --output", "compile p.inlay --output"])
+def test_a_file_without_a_name(line):
+    """What a shell makes of a variable that is not set."""
+    command, _, option = line.split()
+    said = f"error[syntax]: inlay {command}: {option}: its name is empty\n  help: inlay {command} --help\n"
+    assert tool(*line.split(), "", code=2) == said
+
+
+def test_what_is_given_twice(program):
+    twice = "error[duplicate-name]: {}: the size n is given twice\n"
+    assert tool("explain", "p.inlay", "--upper", "n=4,n=5", code=1) == twice.format("--upper")
+    assert tool("explain", "p.inlay", "--upper", "n=4", "--upper", "n=4", code=1) == twice.format("--upper")
+    assert tool("run", "p.inlay", "--profile", "--size", "n=4,n=5", code=1) == twice.format("--size")
+
+
+def test_a_cache_that_is_a_file(program):
+    for command in ["cache"], ["cache", "--clear"]:
+        said = tool(*command, code=1, INLAY_CACHE=str(program / "p.inlay"))
+        assert said == f"error[invalid-file]: {program / 'p.inlay'} is no folder: nothing is kept there\n"
 
 
 def test_a_wrong_parameter_is_explained(program):
@@ -157,7 +181,7 @@ def test_the_rewrite_that_breaks_a_test_is_found(program):
 
 def test_the_tool_owns_no_opaque_values(program):
     (program / "o.inlay").write_text(
-        "graph @main(%x: opaque[n], %y: f64[m] donated) {\n  return %x, %y\n}\n#= run n=2\n"
+        "graph @main(%x: opaque, %y: f64[m] donated) {\n  return %x, %y\n}\n#= run m=2\n"
     )
     assert "error[unsupported]: output 0 is opaque: only its owner can take it" in tool("test", "o.inlay", code=1)
 
@@ -413,6 +437,7 @@ def test_a_file_that_cannot_be_written_whole_is_as_it_was(program):
 
 def test_numbers_for_parameters_that_are_one(program):
     assert tool("run", "p.inlay", "x=x.npy", "s=2.0") == tool("run", "p.inlay", "x=x.npy", "s=2") == RESULT
+    assert tool("run", "p.inlay", "x=x.npy", "s=1e400", code=1) == "error[wrong-dtype]: %s: 1e400 does not fit f64\n"
     assert "error[invalid-file]: 2x: cannot be read" in tool("run", "p.inlay", "x=x.npy", "s=2x", code=1)
     assert "error[invalid-file]: 2: cannot be read" in tool("run", "p.inlay", "x=2", "s=2", code=1)
     assert "the program has no parameter %t" in tool("run", "p.inlay", "x=x.npy", "t=2", code=1)

@@ -9,6 +9,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.tensor.fft import rfft
+from inlay.pytensor.translate.names import identifier
 from inlay.pytensor.translate.origin import short_name
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
@@ -24,6 +25,14 @@ def fn():
     fn = pytensor.function([x], [e.sum(), grad], mode="INLAY")
     fn(np.zeros(1000))
     return fn
+
+
+def test_greek_letters_have_names():
+    alpha, beta = pt.dvector("α"), pt.dscalar("β_μ")
+    fn = pytensor.function([alpha, beta], [pt.exp(alpha).sum() * beta, alpha.max()], mode="INLAY")
+    assert "beta_mu" in str(inlay.pytensor.explain(fn))
+    assert identifier("λ") == "lambda" and identifier("Σ₁") == "Sigma1" and identifier("ς") == "sigma"
+    assert identifier("naïve µ") == "naive_mu" and identifier("λ̂") == "lambda" and identifier("数") == "value"
 
 
 def test_numbers(fn):

@@ -360,6 +360,10 @@ def test_the_log_density_of_a_model():
 def test_models_that_have_no_log_density_here():
     with pytest.raises(TypeError, match="log_density takes a PyMC model"):
         inlay.jax.log_density(np.sin)
+    with pm.Model() as not_derivable:
+        pm.Potential("p", pt.jv(pm.Normal("order"), 2.0))
+    with pytest.raises(NotImplementedError, match="PyTensor cannot derive the gradient of the log density: .* jv op"):
+        inlay.jax.log_density(not_derivable)
     with pm.Model() as model:
         pm.Poisson("k", 3)
     with pytest.raises(NotImplementedError, match="a gradient is of continuous variables only: k is int64"):

@@ -50,6 +50,7 @@ READERS = {
     "views and moves": lambda c: [c[1:], c[::-1], c.reshape((2, -1)), c[:, None], pt.repeat(c, 2)],
     "sorts": lambda c: [pt.sort(c), c[pt.argsort(c)]],
     "itself": lambda c: [c, pt.cumsum(c), pt.cumprod(c)],
+    "bounds": lambda c: [pt.clip(c, 0, 100), pt.clip(c, 0, 100).sum(), pt.maximum(c, 1), pt.minimum(c, 100), abs(c)],
     "writes": lambda c: [pt.set_subtensor(c[:1], c[1:2])],
 }
 

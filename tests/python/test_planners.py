@@ -356,6 +356,21 @@ def test_buffers_that_are_wrong(buffer, message):
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize(
+    ("buffers", "choices", "message"),
+    [
+        ([("a", 8, 0, 2), ("a", 8, 4, 6)], {}, "there are two buffers a"),
+        ([inlay.Storage("a", 8, 0, 2, pool="p|")], {}, "a pool of a has no name"),
+        (BUFFERS, {"budget_ms": 2**70}, f"budget_ms, {2**70}, does not fit in 63 bits"),
+        (BUFFERS, {"capacity": 2**63}, f"capacity, {2**63}, does not fit in 63 bits"),
+    ],
+)
+def test_what_a_file_of_buffers_must_not_say_either(buffers, choices, message):
+    with pytest.raises(ValueError) as raised:
+        inlay.plan(buffers, **choices)
+    assert str(raised.value) == f"inlay.plan: {message}"
+
+
 def test_buffers_in_others_and_entry_points_that_share_states():
     plan = inlay.plan(
         [

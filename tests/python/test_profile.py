@@ -388,3 +388,11 @@ def test_the_c_backend_has_no_clocks():
         said = f'{name} was compiled by the backend "c", whose code has no clocks around its steps'
         with pytest.raises(errors.InlayError, match=said):
             inlay.profile(fn, np.ones(3))
+
+
+def test_names_send_nothing_to_the_screen():
+    x = pt.dvector("x\x1b[31m")
+    for name in ("f\x1b[31m\u202e", None, "f\ud800"):
+        f = pytensor.function([x], pt.exp(x), mode="INLAY", name=name)
+        table = str(inlay.profile(f, np.ones(3)))
+        assert not set("\x1b\u202e\ud800") & set(table) and "\N{REPLACEMENT CHARACTER}" in table.splitlines()[0]

@@ -213,6 +213,12 @@ def test_softmax_and_logsumexp(check):
     )
 
 
+def test_softmax_and_argmax_over_no_axes(check):
+    x = pt.dmatrix("x")
+    made = [pt.special.softmax(x, axis=()), pt.special.log_softmax(x, axis=()), pt.argmax(x, axis=()), pt.logsumexp(x, axis=())]
+    check([x], made, M, native=False)
+
+
 def test_runtime_broadcasting_is_an_error(check_error):
     x, y = pt.dvectors("x", "y")
     error = check_error(ValueError, [x, y], x + y, np.ones(3), np.ones(1), good=(np.ones(3), np.ones(3)))

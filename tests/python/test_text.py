@@ -378,6 +378,48 @@ def test_results_that_are_too_large(exception):
     assert isinstance(raised.value, inlay.InlayError)
 
 
+@pytest.mark.parametrize("program", ["%x: f64[{}]", "%y: f64"])
+def test_more_axes_than_an_array_has(program):
+    """The function is refused, not each of its calls."""
+    dims = ", ".join(["1"] * 65)
+    made = "%x" if "x" in program else "%b"
+    text = f"graph @main({program.format(dims)}) {{\n  %b = broadcast {program[:2]} : f64[{dims}]\n  return {made}\n}}"
+    with pytest.raises(NotImplementedError, match="has 65 axes, and an array of NumPy's has (64|32) at most"):
+        inlay.compile(text)
+
+
+def test_an_empty_list_of_axes_names_none():
+    x = np.array([[1.0, 2.0, 3.0], [-4.0, 5.0, 6.0]])
+    ones, zeros = np.ones_like(x), np.zeros_like(x)
+    for axes, wanted in {
+        "": [x.sum(), x.mean(), x.var(), 5, np.log(np.exp(x).sum()), np.exp(x) / np.exp(x).sum(), np.log(np.exp(x) / np.exp(x).sum())],
+        ", axes = []": [x, x, zeros, zeros, x, ones, zeros],
+    }.items():
+        names = ["sum", "mean", "var", "argmax", "logsumexp", "softmax", "log_softmax"]
+        lines = [f"  %{name} = {name} %x{axes}" for name in names]
+        text = "\n".join(["graph @main(%x: f64[n, m]) {", *lines, f"  return {', '.join('%' + name for name in names)}", "}"])
+        for got, want in zip(inlay.compile(text)(x), wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-13)
+    squeezed = "graph @main(%x: f64[n, m]) {{\n  %y = squeeze %x{}\n  return %y\n}}"
+    assert inlay.compile(squeezed.format(", axes = []"))(x).shape == (2, 3)
+    assert inlay.compile(squeezed.format(""))(x[:1, :1]).shape == ()
+    with pytest.raises(ValueError, match="squeeze: axis 0 has 2 elements, not 1"):
+        inlay.compile(squeezed.format(""))(x)
+    builder = GraphBuilder()
+    builder.output(builder.compose("sum", builder.param("p", "f64", [2, 3]), axes=[]))
+    np.testing.assert_array_equal(inlay.compile(builder.finish().text)(x), x)
+
+
+def test_a_variance_of_too_few_elements():
+    """As NumPy, which divides by no less than 0."""
+    text = "graph @main(%x: f64[n]) {{\n  %v = var %x, ddof = {0}\n  %s = std %x, ddof = {0}\n  return %v, %s\n}}"
+    x = np.array([1.0, 2.0, 4.0])
+    for ddof in (-1, 0, 1, 3, 5):
+        with np.errstate(all="ignore"):
+            wanted = [x.var(ddof=ddof), x.std(ddof=ddof)]
+        np.testing.assert_allclose(inlay.compile(text.format(ddof))(x), wanted, rtol=1e-14)
+
+
 def test_half_a_pair_is_no_text():
     with pytest.raises(ValueError, match="the text is no UTF-8: character 1 is half of a pair"):
         inlay.compile("#\udcff")

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <optional>
 
 #include "ir/nearest.h"
@@ -36,13 +35,9 @@ class BufferFileReader {
     if (!next_line()) throw wrong(1, "the file is empty").help(std::string(kHeaderHelp));
     read_header();
     BufferFile out{.path = path_};
-    std::map<std::string, int> line_of;
     while (next_line()) {
       out.buffers.push_back(row());
       out.lines.push_back(line_);
-      const std::string& id = out.buffers.back().name;
-      const auto [before, is_new] = line_of.emplace(id, line_);
-      if (!is_new) throw wrong(line_, str("id ", id, " stands in line ", before->second, " too"));
     }
     return out;
   }

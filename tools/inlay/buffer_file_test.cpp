@@ -123,7 +123,7 @@ TEST(BufferFile, SaysInWhichLineWhatIsWrong) {
   EXPECT_EQ(failure(head + "a,3,1,8\n"), "b.csv:2: a ends at 1, before it begins at 3");
   EXPECT_EQ(failure(head + "a,0,2,-8\n"), "b.csv:2: size -8 of a is negative");
   EXPECT_EQ(failure(head + "a,0,2,9223372036854775808\n"), "b.csv:2: size 9223372036854775808 does not fit in 63 bits");
-  EXPECT_EQ(failure(head + "a,0,2,8\na,4,6,8\n"), "b.csv:3: id a stands in line 2 too");
+  EXPECT_EQ(failure(head + "a,0,2,8\na,4,6,8\n"), "b.csv:3: there are two buffers a");
   EXPECT_EQ(failure(head + "\"a,0,2,8\n"), "b.csv:2: a quoted field has no closing quote");
   EXPECT_EQ(failure(head + "\"a\"b,0,2,8\n"), "b.csv:2: a field goes on behind its closing quote");
   EXPECT_EQ(failure(more + "a,0,2,8,0,\n"), "b.csv:2: alignment 0 of a is less than 1");

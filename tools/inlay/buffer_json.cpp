@@ -24,12 +24,9 @@ class JsonBufferReader {
       throw wrong("", "there is no list \"buffers\"")
           .help(R"({"buffers": [{"id": "a", "lower": 0, "upper": 2, "size": 8}]})");
     if (const auto pools = file.find("pools"); pools != file.end()) read_pools(*pools, out);
-    std::set<std::string> ids;
     for (const Json& buffer : *buffers) {
       at_ = str("buffers[", out.buffers.size(), "]: ");
       out.buffers.push_back(read_buffer(buffer));
-      const std::string& id = out.buffers.back().name;
-      if (!ids.insert(id).second) throw wrong(at_, str("there are two buffers ", id));
     }
     return out;
   }

@@ -23,6 +23,8 @@ int cache(const CacheCommand& command) {
     std::cout << "no folder: INLAY_CACHE=0, or nothing says where the user's folders are\n";
     return kDone;
   }
+  if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
+    throw Error(ErrorCode::invalid_file, {}, str(folder.string(), " is no folder: nothing is kept there"));
   if (command.clear) {
     const auto gone = file::trim_cache(folder, 0);
     std::cout << "removed " << gone.size() << " entries of " << total_bytes(gone) << " bytes from " << folder.string()

@@ -185,7 +185,7 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("NAME[,NAME...]");
   app->add_option("--bisect", flags.bisect, "only the first N rewrites (inlay opt --help)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->type_name("N");
   app->add_option("--fixed", flags.network.fixed,
                   "an input of a network (.onnx), or a size, that is the same in all calls")
@@ -205,7 +205,8 @@ CLI::App* declare(CLI::App& app, RunCommand& command) {
   run->add_option("arguments", command.arguments,
                   "parameter=file.npy, one for each parameter; for a 0-d one also parameter=number");
   CLI::Option* output = run->add_option("-o,--output", command.directory,
-                                        "write the results as .npy files into this folder, instead of printing them");
+                                        "write the results as .npy files into this folder, instead of printing them")
+                            ->check(path());
   CLI::Option* evaluator = run->add_option("--evaluator", command.evaluator, "who runs it, see below");
   CLI::Option* profile = run->add_flag("--profile", command.profile,
                                        "run machine code for 0.2 seconds and print what its steps take, instead of the "
@@ -218,7 +219,7 @@ CLI::App* declare(CLI::App& app, RunCommand& command) {
       ->allow_extra_args(false)
       ->type_name("SIZE=N[,SIZE=N...]");
   run->add_option("--threads", command.threads, "on how many the backend may run it: the results are the same")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->type_name("N");
   add_compile_flags(run, command.compile);
   run->footer(kRunFooter);
@@ -259,6 +260,7 @@ CLI::App* declare(CLI::App& app, ExplainCommand& command) {
   explain->add_option("file", command.file, "the program, or a compiled function that was saved")->required();
   explain->add_flag("--json", command.json, "one JSON object instead of text");
   explain->add_option("--memory", command.memory, "write a picture of the memory over time into this file")
+      ->check(path())
       ->type_name("FILE.html");
   add_compile_flags(explain, command.compile);
   explain->footer(kExplainFooter);
@@ -270,7 +272,7 @@ CLI::App* declare(CLI::App& app, CompileCommand& command) {
   compile->add_option("file", command.file, "the program")->required();
   compile->add_option("--emit", command.emit, "what is written: c, a C99 file, where none is given too")
       ->check(CLI::IsMember({"c"}));
-  compile->add_option("-o,--output", command.output, "into this file, instead of printing it");
+  compile->add_option("-o,--output", command.output, "into this file, instead of printing it")->check(path());
   compile->add_option("--name", command.name, "of the C function; inlay_entry where none is given")
       ->check(CLI::Validator(c_backend::wrong_entry_name, "NAME"));
   add_compile_flags(compile, command.compile);
@@ -283,6 +285,7 @@ CLI::App* declare(CLI::App& app, ExportCommand& command) {
       app.add_subcommand("export", "Write a program as C99, an object or a shared library, with its header");
   out->add_option("file", command.file, "the program, a graph")->required();
   out->add_option("-o,--output", command.output, "into this folder, or the code into this file .c, .o or .so")
+      ->check(path())
       ->required();
   out->add_option("--kind", command.kind, "what is written beside the header; c where nothing says")
       ->check(one_of({"c", "object", "shared"}));
@@ -311,10 +314,12 @@ CLI::App* declare(CLI::App& app, PlanCommand& command) {
       ->type_name("BYTES");
   plan->add_option("--planner", command.planner, "who makes the plan, see below")->check(one_of(planner_names()));
   plan->add_option("--budget-ms", command.budget_ms, "how much is tried, instead of 50 for search and 5000 for max")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->type_name("N");
   plan->add_flag("--json", command.json, "one JSON object: peak, lower_bound, proved, seconds, offsets, ...");
-  plan->add_option("--html", command.html, "write a picture of the plan into this file")->type_name("FILE");
+  plan->add_option("--html", command.html, "write a picture of the plan into this file")
+      ->check(path())
+      ->type_name("FILE");
   plan->footer(kPlanFooter);
   return plan;
 }

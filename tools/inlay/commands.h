@@ -32,8 +32,9 @@ struct CompileFlags {
   Options options() const;
 };
 
-/// "n=4096", as `option` has it.
+/// "n=4096", as `option` has it; and several, each of another size.
 std::pair<std::string, int64_t> named_size(const char* option, const std::string& text);
+std::vector<std::pair<std::string, int64_t>> named_sizes(const char* option, const std::vector<std::string>& texts);
 
 struct RunCommand {
   std::string file;

@@ -67,12 +67,24 @@ std::pair<std::string, int64_t> named_size(const char* option, const std::string
   return {text.substr(0, at), number};
 }
 
+std::vector<std::pair<std::string, int64_t>> named_sizes(const char* option, const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  for (const std::string& text : texts) {
+    sizes.push_back(named_size(option, text));
+    const std::string& name = sizes.back().first;
+    const auto first = std::ranges::find(sizes, name, &std::pair<std::string, int64_t>::first);
+    if (first != sizes.end() - 1)
+      throw Error(ErrorCode::duplicate_name, {}, str(option, ": the size ", name, " is given twice"));
+  }
+  return sizes;
+}
+
 Options CompileFlags::options() const {
   Options options;
   if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
   if (!planner.empty()) options.planning.planner = memory::planner_named(planner, "--planner");
   if (!order.empty()) options.order = memory::step_order_named(order, "--order");
-  for (const std::string& bound : upper) options.planning.upper_bounds.push_back(named_size("--upper", bound));
+  options.planning.upper_bounds = named_sizes("--upper", upper);
   if (!no_inplace.empty()) {
     options.may_share = [names = no_inplace](const std::string& step, const std::string& value,
                                              const std::string& operand) {

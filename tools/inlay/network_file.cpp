@@ -40,6 +40,8 @@ onnx::ImportOptions options_of(const onnx::Model& model, const NetworkFlags& fla
       throw Error(ErrorCode::syntax, {}, str("--fixed=", text, " names no input: write --fixed rate=16000"));
     }
     const std::string name = text.substr(0, at), value = text.substr(at + 1);
+    if (out.fixed.contains(name) || out.sizes.contains(name))
+      throw Error(ErrorCode::duplicate_name, {}, str("--fixed: ", name, " is given twice"));
     const auto input = std::ranges::find(model.graph.inputs, name, &onnx::Declared::name);
     if (input == model.graph.inputs.end()) {
       out.sizes.insert(named_size("--fixed", text));

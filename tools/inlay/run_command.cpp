@@ -16,6 +16,7 @@
 #include "profiled_run.h"
 #include "program_file.h"
 #include "random_inputs.h"
+#include "support/number_text.h"
 #include "terminal.h"
 
 namespace inlay::tool {
@@ -104,6 +105,10 @@ const Signature::Parameter& parameter(const Signature& signature, const std::str
 /// A file, or the number itself for a parameter that is one.
 Tensor read_argument(const Signature::Parameter& param, const std::string& text) {
   const auto number = param.number ? Literal::of_text(*param.number, text) : std::nullopt;
+  if (!number && param.number && inlay::number_of(text)) {
+    throw Error(ErrorCode::wrong_dtype, {},
+                str("%", param.name, ": ", text, " does not fit ", dtype_name(*param.number)));
+  }
   if (!number) return read_npy(text);
   Tensor out = Tensor::zeros(*param.number, {});
   number->store(out.element(0));
@@ -210,7 +215,7 @@ std::vector<Tensor> inputs_of_profile(const RunCommand& command, const Graph& gr
   for (const Signature::Parameter& param : signature.params) {
     if (param.weight) given.values[param.name] = array_of(*param.weight);
   }
-  for (const std::string& size : command.sizes) given.sizes.insert(named_size("--size", size));
+  for (const auto& size : named_sizes("--size", command.sizes)) given.sizes.insert(size);
   constexpr uint64_t kSeed = 1;
   Random random(kSeed);
   try {

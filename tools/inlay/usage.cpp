@@ -1,6 +1,7 @@
 #include "usage.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "ir/nearest.h"
 
@@ -73,6 +74,20 @@ CLI::Validator one_of(std::vector<std::string> words) {
             return str(word, " is none of ", join(words, ", "), guess ? str("; did you mean ", *guess, "?") : "");
           },
           all};
+}
+
+CLI::Validator at_least(int64_t least) {
+  return {[least](std::string& text) {
+            int64_t number = 0;
+            const char* const end = text.data() + text.size();
+            const bool is_number = std::from_chars(text.data(), end, number) == std::from_chars_result{end, {}};
+            return is_number && number >= least ? "" : str(text, " is no whole number of ", least, " or more");
+          },
+          ""};
+}
+
+CLI::Validator path() {
+  return {[](std::string& text) { return std::string(text.empty() ? "its name is empty" : ""); }, ""};
 }
 
 }  // namespace inlay::tool

@@ -11,5 +11,9 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& refusal);
 
 /// A value of an option that must be one of these.
 CLI::Validator one_of(std::vector<std::string> words);
+/// A whole number that is no less.
+CLI::Validator at_least(int64_t least);
+/// The name of a file or folder: not empty, as that of a variable of the shell that is not set.
+CLI::Validator path();
 
 }  // namespace inlay::tool

@@ -12,9 +12,9 @@ import numpy as np
 import pytensor
 from pytensor import tensor as pt
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.gradient import NullTypeGradError
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
+from pytensor.raise_op import Assert
 from pytensor.tensor.random.op import RandomVariable
 
 from .. import _inlay
@@ -22,7 +22,7 @@ from ..choices import a_kind
 from ..exporting import parts_of
 from ..files import write_whole
 from ..pytensor import MODE
-from .limits import refuse_discrete
+from .limits import derivative, refuse_discrete
 
 C_FILES = ("bridgestan.h", "model.c", "json.h", "json.c", "for_r.c")
 
@@ -49,9 +49,10 @@ def export_bridgestan(model, path, *, name=None, var_names=None):
     a blank become `_`; elements count from 1, and the first index changes fastest: `beta.2.1`. Data are those of now.
     Densities have all constants, whatever `propto` says. There are no generated quantities.
 
-    Errors: NotImplementedError for what Stan or C has not: discrete variables, a float32 log density, random draws,
-    library functions as in `inlay.export`; TypeError for what is no model; ValueError for a model without free
-    variables, two of one name, and names in `var_names` that are none of a deterministic.
+    Errors: NotImplementedError for what Stan or C has not: discrete variables, a float32 log density, one without a
+    gradient, random draws, library functions as in `inlay.export`; TypeError for what is no model, and a `name` that is no
+    text; ValueError for a model without free variables, two of one name, and names in `var_names` that are none of a
+    deterministic.
 
     >>> inlay.pymc.export_bridgestan(model, "radon.so")
     PosixPath('radon.so')
@@ -60,6 +61,8 @@ def export_bridgestan(model, path, *, name=None, var_names=None):
         raise TypeError(f"export_bridgestan takes a PyMC model, not {a_kind(model)}")
     if not model.free_RVs:
         raise ValueError("export_bridgestan: the model has no free variables: there is nothing to sample")
+    if not isinstance(name, str | None):
+        raise TypeError(f"export_bridgestan: name is a text, not {a_kind(name)}")
     refuse_discrete(model, NotForStan, "Stan samples")
     path = Path(path)
     graphs = _Graphs(model, _deterministics(model, var_names))
@@ -154,7 +157,7 @@ class _Graphs:
     def functions(self):
         """Each as a _Function; only `product` and `unconstrain` may be absent."""
         value = self._log_density()
-        gradient = pytensor.grad(value, self.theta_unc, disconnected_inputs="ignore")
+        gradient = derivative(value, self.theta_unc, NotForStan, "the gradient of the log density")
         inputs = [self.theta_unc, self.jacobian]
         yield self._function("density", "the log density", inputs, [value])
         yield self._function("gradient", "the gradient of the log density", inputs, [value, gradient])
@@ -199,7 +202,7 @@ class _Graphs:
             _refuse_draws(name, value)
             if np.dtype(value.type.dtype).kind == "c":
                 raise NotForStan(f"Stan's vectors are real, and {name} is {value.type.dtype}: leave it out by var_names")
-            shaped = pt.specify_shape(value, variable.shape)
+            shaped = _with_shape(value, variable.shape, name)
             vectors.append(_first_index_fastest(shaped).astype("float64"))
         (joined,) = self._at_theta_unc([pt.concatenate(vectors)])
         return joined
@@ -209,9 +212,9 @@ class _Graphs:
         vector = pt.vector("vector", dtype="float64", shape=(self.num_unc,))
         what = "the Hessian of the log density"
         try:
-            product = pytensor.grad((gradient * vector).sum(), self.theta_unc, disconnected_inputs="ignore")
-        except (NotImplementedError, NullTypeGradError) as error:
-            return _absent("product", f"PyTensor cannot derive {what}: {error}")
+            product = derivative((gradient * vector).sum(), self.theta_unc, NotForStan, what)
+        except NotForStan as error:
+            return _absent("product", str(error))
         return self._function("product", what, [*inputs, vector], [value, product], may_lack=True)
 
     def _unconstrain(self):
@@ -223,7 +226,7 @@ class _Graphs:
         observed = {rv: self.model.rvs_to_values[rv] for rv in self.model.observed_RVs}
         given = dict(zip(self.rvs, values, strict=True)) | observed
         results = clone_replace(results, replace=given, rebuild_strict=False)
-        shaped = [pt.specify_shape(r, v.unc_shape) for r, v in zip(results, self.parameters, strict=True)]
+        shaped = [_with_shape(r, v.unc_shape, rv.name) for r, v, rv in zip(results, self.parameters, self.rvs, strict=True)]
         joined = pt.concatenate([_first_index_fastest(each) for each in shaped]).astype("float64")
         (joined,) = _with_constants([joined])
         _refuse_draws("the transforms", joined)
@@ -267,6 +270,14 @@ class _Graphs:
             except NotImplementedError as error:
                 return _absent(name, str(error).splitlines()[0].removeprefix("error[unsupported]: "))
         return _Function(name, part)
+
+
+def _with_shape(value, shape, name):
+    """`value`, whose shape has to be this one. What is specified PyTensor takes in place of a size that an Alloc computes,
+    and then nothing would find another one: so the sizes that `value` has by itself are asserted."""
+    shaped = pt.specify_shape(value, shape)
+    is_so = [pt.eq(value.shape[axis], n) for axis, n in enumerate(shape) if value.type.shape[axis] != n]
+    return Assert(f"{name} has another shape at this point than {shape}")(shaped, *is_so) if is_so else shaped
 
 
 def _absent(name, why):

@@ -229,9 +229,9 @@ _WAYS_OF_BASES = {
 
 def _state(x):
     """What the object holds and nothing else of it says, in the order of names."""
-    slots, derived = _held_by(type(x))
+    slots = _held_by(type(x))[0]
     held = getattr(x, "__dict__", None) or {}
-    out = [(k, held[k]) for k in sorted(held) if k not in derived and not k.startswith("__")]
+    out = [(k, held[k]) for k in _said_names(type(x), tuple(held))]
     if not slots:
         return out
     of_slots = [(slot, v) for slot in slots if (v := getattr(x, slot, _ABSENT)) is not _ABSENT]
@@ -242,18 +242,33 @@ _ABSENT = object()
 
 
 @functools.cache
+def _said_names(cls, names):
+    derived = _held_by(cls)[1]
+    return [k for k in sorted(names) if k not in derived and not k.startswith("__")]
+
+
+@functools.cache
 def _held_by(cls):
     """Slots, and what is derived from other attributes, of objects of a class."""
     if cls is object or _holds_more(cls):
         raise NotText(f"an object of the class {cls.__module__}.{cls.__qualname__}")
-    slots, derived = [], set()
+    slots, derived = set(), set()
     for c in cls.__mro__:
-        derived |= _DERIVED.get(f"{c.__module__}.{c.__qualname__}", set())
-        own = c.__dict__.get("__slots__", ())
-        for slot in [own] if isinstance(own, str) else own:
-            is_private = slot.startswith("__") and not slot.endswith("__")
-            slots.append(f"_{c.__name__.lstrip('_')}{slot}" if is_private else slot)
-    return sorted({x for x in slots if x not in derived and x not in ("__dict__", "__weakref__")}), derived
+        own_slots, own_derived = _held_by_own(c)
+        slots.update(own_slots)
+        derived.update(own_derived)
+    return sorted(slots - derived), derived
+
+
+@functools.cache
+def _held_by_own(cls):
+    """By what the class itself adds to its bases."""
+    own = cls.__dict__.get("__slots__", ())
+    own = [own] if isinstance(own, str) else own
+    private = f"_{cls.__name__.lstrip('_')}"
+    slots = [f"{private}{x}" if x.startswith("__") and not x.endswith("__") else x for x in own]
+    derived = _DERIVED.get(f"{cls.__module__}.{cls.__qualname__}", ())
+    return [x for x in slots if x not in ("__dict__", "__weakref__")], derived
 
 
 def _holds_more(cls):

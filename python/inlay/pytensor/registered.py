@@ -2,6 +2,7 @@
 of the key of the cache. Those of packages whose version is known are told by their names; of others nobody knows."""
 
 import hashlib
+import marshal
 import sys
 import types
 
@@ -137,7 +138,8 @@ def _text_of(found):
     text, digest = _RewriteText(), hashlib.blake2b()
     starts = [i for i, x in enumerate(found) if x is None]
     for start, end in zip(starts, [*starts[1:], len(found)], strict=True):
-        digest.update(repr(text.database(found[start + 1], found[start + 2 : end])).encode())
+        said = text.database(found[start + 1], found[start + 2 : end])
+        digest.update(marshal.dumps(said, 0))  # of version 0: later ones say which texts are one object
     return digest.hexdigest()
 
 
@@ -160,10 +162,8 @@ class _RewriteText(Text):
     def database(self, database, found):
         """`found`: what follows it, where all databases are found."""
         _require_trusted(database)
-        numbers, lines = self.numbers, [self.registered(database)]
-        for x in found:
-            number = x if type(x) is str else numbers.get(id(x))
-            lines.append(self.registered(x) if number is None else number)
+        known, lines = self.numbers.get, [self.registered(database)]
+        lines += [x if type(x) is str else self.registered(x) if (n := known(id(x))) is None else n for x in found]
         ways = [(k, v) for k, v in sorted(vars(database).items()) if type(v) in (dict, bool, str) or isinstance(v, type)]
         return lines, type(database).__qualname__, self.of(ways)
 

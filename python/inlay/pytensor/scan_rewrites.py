@@ -18,7 +18,7 @@ from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.scan.op import Scan
 from pytensor.tensor.subtensor import Subtensor
 
-from .translate.branches import IfElse, branch_nodes
+from .translate.branches import branch_nodes, has_branches
 from .translate.index_entries import filled, integer
 
 TAG = "inlay_scan"
@@ -46,12 +46,7 @@ _SHORTEN = _pytensors_own()
 def keep_in_branches(fgraph, node):
     """What stands in a branch of an IfElse alone, with a view of what it reads of the outside: PyTensor leaves views where
     they are, and drops them when it rewrites the inner graph for the last time."""
-    return _with_views(node.op)(*node.inputs, return_list=True) if _has_branches(node.op) else None
-
-
-def _has_branches(op):
-    ops = (x.op for x in op.fgraph.apply_nodes)
-    return any(isinstance(x, IfElse) or isinstance(x, Scan) and _has_branches(x) for x in ops)
+    return _with_views(node.op)(*node.inputs, return_list=True) if has_branches(node.op, within=Scan) else None
 
 
 def _with_views(op):
@@ -63,7 +58,7 @@ def _with_views(op):
         if branches[x] and x.inputs and not any(y.owner is not None and branches[y.owner] for y in x.inputs):
             inner.change_node_input(x, 0, view_op(x.inputs[0]), import_missing=True)
     for x in order:
-        if isinstance(x.op, Scan) and _has_branches(x.op):
+        if isinstance(x.op, Scan) and has_branches(x.op, within=Scan):
             made = _with_views(x.op)(*x.inputs, return_list=True)
             inner.replace_all(zip(x.outputs, made, strict=True), import_missing=True)
     options = {name: getattr(op, name) for name in ("mode", "profile", "truncate_gradient", "name", "allow_gc")}

@@ -26,6 +26,12 @@ Value* stack_of_dims(FunctionEmitter& f, const std::vector<BufferId>& buffers) {
   return f.frame.stack(f.b.getInt64Ty(), std::max<std::size_t>(count, 1));
 }
 
+/// A graph checks that no size is negative; kernels that somebody wrote may not, and below 0 memset has 2^64 bytes.
+Value* at_least_0(FunctionEmitter& f, Value* count) {
+  const bool is_known = llvm::isa<llvm::Constant>(count);  // and is that of a verified program
+  return is_known ? count : f.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, f.i64(0));
+}
+
 }  // namespace
 
 void emit_segment_begin(FunctionEmitter& f, int segment) {
@@ -46,7 +52,7 @@ void emit_fill(FunctionEmitter& f, BufferId buffer, const Literal& value) {
   const llvm::Align align = alignment_of(facts.dtype);
   llvm::Constant* element = memory_constant(b, value);
   Value* address = f.places.address(buffer);
-  Value* count = f.sizes.of(num_elements(facts));
+  Value* count = at_least_0(f, f.sizes.of(num_elements(facts)));
   if (element->isNullValue() || size_bytes(facts.dtype) == 1) {
     Value* byte = element->isNullValue() ? b.getInt8(0) : element;
     b.CreateMemSet(address, byte, b.CreateMul(count, f.i64(size_bytes(facts.dtype))), align);
@@ -94,7 +100,8 @@ void emit_transfer(FunctionEmitter& f, BufferId source, BufferId destination) {
   }
   if (memory::same_place(f.program, f.plan.sharing, source, destination)) return;
   const auto align = llvm::Align(1);
-  b.CreateMemCpy(f.places.address(destination), align, f.places.address(source), align, f.sizes.of(size_bytes(from)));
+  b.CreateMemCpy(f.places.address(destination), align, f.places.address(source), align,
+                 at_least_0(f, f.sizes.of(size_bytes(from))));
 }
 
 void emit_copy(FunctionEmitter& f, const kernel::Copy& copy) {

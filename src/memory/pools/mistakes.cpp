@@ -31,7 +31,8 @@ class MistakeFinder {
   std::optional<Mistake> find() {
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       if (std::string wrong = wrong_numbers(buffers_[b]); !wrong.empty()) return Mistake{b, std::move(wrong)};
-      if (!by_name_.emplace(buffers_[b].name, b).second) ambiguous_.insert(buffers_[b].name);
+      if (!by_name_.emplace(buffers_[b].name, b).second)
+        return Mistake{b, str("there are two buffers ", buffers_[b].name)};
     }
     for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_base(b);
     if (!found_) check_chains();
@@ -55,8 +56,6 @@ class MistakeFinder {
     if (buffer.base.empty()) return;
     const auto base = by_name_.find(buffer.base);
     if (base == by_name_.end()) return note(b, str("base ", buffer.base, " of ", buffer.name, " is no buffer"));
-    if (ambiguous_.contains(buffer.base))
-      return note(b, str("base ", buffer.base, " of ", buffer.name, " is the name of several buffers"));
     const Buffer& in = buffers_[base->second];
     const int64_t begin = buffer.offset.value_or(0);
     if (begin > in.size || buffer.size > in.size - begin)
@@ -97,6 +96,7 @@ class MistakeFinder {
   void check_pools(std::size_t b) {
     std::set<std::string> seen;
     for (const std::string& pool : buffers_[b].pools) {
+      if (pool.empty()) return note(b, str("a pool of ", buffers_[b].name, " has no name"));
       if (!seen.insert(pool).second) return note(b, str("pool ", pool, " of ", buffers_[b].name, " is named twice"));
       const auto same = [&](const Pool& known) { return known.name == pool; };
       if (pools_.empty() || std::ranges::any_of(pools_, same)) continue;
@@ -155,7 +155,6 @@ class MistakeFinder {
   const std::vector<Buffer>& buffers_;
   const std::vector<Pool>& pools_;
   std::map<std::string, std::size_t> by_name_;
-  std::set<std::string> ambiguous_;
   std::vector<Root> roots_;  // once the bases are sound
   std::optional<Mistake> found_;
 };

@@ -5,23 +5,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { LONGEST_NAME = 512, DEEPEST = 64 };
+enum { DEEPEST = 64 };
 
 typedef struct {
   const char* at;
   const char* begin;
-  char name[LONGEST_NAME]; /* of the value that is being read */
-  size_t length;
+  char* name; /* of the value that is being read */
+  size_t name_room, length;
   char* why;
   size_t room;
 } Reader;
 
+/* A name that has no room beside the rest is cut, between characters. */
 static int fail(Reader* r, const char* what) {
-  if (r->length > 0)
-    snprintf(r->why, r->room, "of %s, %s at character %ld", r->name, what, (long)(r->at - r->begin) + 1);
-  else
-    snprintf(r->why, r->room, "%s at character %ld", what, (long)(r->at - r->begin) + 1);
+  const size_t rest = strlen(what) + 64, room = r->room > rest ? r->room - rest : 0;
+  size_t length = r->length < room ? r->length : room;
+  while (length < r->length && length > 0 && (r->name[length] & 0xC0) == 0x80) --length;
+  const char* after = length == 0 ? "" : length < r->length ? "..., " : ", ";
+  snprintf(r->why, r->room, "%s%.*s%s%s at character %ld", length ? "of " : "", (int)length, r->name, after, what,
+           (long)(r->at - r->begin) + 1);
   return -1;
 }
 
@@ -95,18 +99,45 @@ static int read_string(Reader* r, char* text, size_t room, size_t* length) {
   return 0;
 }
 
+/* Behind the digits, of which there is one at least; NULL: there is none. */
+static const char* end_of_digits(const char* at) {
+  const size_t count = strspn(at, "0123456789");
+  return count > 0 ? at + count : NULL;
+}
+
+/* Behind a number as JSON has them; NULL: there is none. */
+static const char* end_of_number(const char* at) {
+  at += *at == '-';
+  const char* end = end_of_digits(at);
+  if (end == NULL || (*at == '0' && end > at + 1)) return NULL;
+  if (*end == '.' && (end = end_of_digits(end + 1)) == NULL) return NULL;
+  if (*end != 'e' && *end != 'E') return end;
+  return end_of_digits(end + 1 + (end[1] == '+' || end[1] == '-'));
+}
+
+/* Behind a word for what JSON has no number for, in letters of either case; NULL: there is none. */
+static const char* end_of_word(const char* at) {
+  static const char* const kWords[] = {"nan", "infinity", "inf"};
+  at += *at == '-' || *at == '+';
+  for (int i = 0; i < 3; ++i) {
+    if (strncasecmp(at, kWords[i], strlen(kWords[i])) == 0) return at + strlen(kWords[i]);
+  }
+  return NULL;
+}
+
+/* Also as a text, as clients write what JSON has no number for. */
 static int read_number(Reader* r, double* number) {
-  char text[16];
+  char text[64];
   size_t length = 0;
   skip_blanks(r);
-  const int is_text = takes(r, '"'); /* "NaN", "Inf" */
+  const int is_text = takes(r, '"');
   if (is_text && read_string(r, text, sizeof text, &length) != 0) return -1;
-  if (is_text && length >= sizeof text) return fail(r, "a text is no number");
   const char* begin = is_text ? text : r->at;
-  char* end;
-  *number = strtod(begin, &end);
-  if (end == begin || (is_text && *end != '\0'))
-    return fail(r, is_text ? "a text is no number" : "a number is missing");
+  const char* end = end_of_number(begin);
+  if (end == NULL) end = end_of_word(begin);
+  if (is_text && (end == NULL || end != text + length)) return fail(r, "a text is no number");
+  if (end == NULL) return fail(r, "a number is missing");
+  *number = strtod(begin, NULL);
   if (!is_text) r->at = end;
   return 0;
 }
@@ -155,26 +186,38 @@ static int skip_value(Reader* r, int depth) {
   return read_number(r, &number);
 }
 
+static int read_object(Reader* r, JsonArray (*array_of)(void* context, const char* name, size_t length),
+                       void* context) {
+  if (!takes(r, '{')) return fail(r, "an object {\"name\": value, ...} is expected");
+  if (!takes(r, '}')) {
+    do {
+      r->length = 0;
+      if (!takes(r, '"')) return fail(r, "a name is missing");
+      size_t length;
+      if (read_string(r, r->name, r->name_room, &length) != 0) return -1;
+      r->length = length;
+      if (!takes(r, ':')) return fail(r, "a colon is missing");
+      const JsonArray array = array_of(context, r->name, r->length);
+      const int result = array.elements ? read_elements(r, &array, 0, 0, 1) : skip_value(r, 0);
+      if (result != 0) return -1;
+    } while (takes(r, ','));
+    r->length = 0;
+    if (!takes(r, '}')) return fail(r, "the object is not closed");
+  }
+  skip_blanks(r);
+  return *r->at == '\0' ? 0 : fail(r, "the object is not the end");
+}
+
 int read_json(const char* text, JsonArray (*array_of)(void* context, const char* name, size_t length), void* context,
               char* why, size_t room) {
   Reader r = {.at = text, .begin = text, .why = why, .room = room};
-  if (!takes(&r, '{')) return fail(&r, "an object {\"name\": value, ...} is expected");
-  if (!takes(&r, '}')) {
-    do {
-      r.length = 0;
-      if (!takes(&r, '"')) return fail(&r, "a name is missing");
-      size_t length;
-      if (read_string(&r, r.name, sizeof r.name, &length) != 0) return -1;
-      r.length = length;
-      if (!takes(&r, ':')) return fail(&r, "a colon is missing");
-      const JsonArray array =
-          r.length < sizeof r.name ? array_of(context, r.name, r.length) : (JsonArray){NULL, NULL, 0};
-      const int result = array.elements ? read_elements(&r, &array, 0, 0, 1) : skip_value(&r, 0);
-      if (result != 0) return -1;
-    } while (takes(&r, ','));
-    r.length = 0;
-    if (!takes(&r, '}')) return fail(&r, "the object is not closed");
+  r.name_room = strlen(text) + 1; /* no name is longer than what it is written with */
+  r.name = malloc(r.name_room);
+  if (r.name == NULL) {
+    r.name = "";
+    return fail(&r, "no memory");
   }
-  skip_blanks(&r);
-  return *r.at == '\0' ? 0 : fail(&r, "the object is not the end");
+  const int result = read_object(&r, array_of, context);
+  free(r.name);
+  return result;
 }

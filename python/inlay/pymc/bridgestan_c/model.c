@@ -45,15 +45,17 @@ struct bs_rng {
 
 /* -1, and says why, if anybody wants to know. */
 static int fail(char** error, const char* function, const char* format, ...) {
-  char text[512];
+  if (error == NULL) return -1;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  const size_t begin = strlen(function) + 2, length = (size_t)vsnprintf(NULL, 0, format, arguments);
   va_end(arguments);
-  if (error == NULL) return -1;
-  const size_t size = strlen(function) + strlen(text) + 3;
-  *error = malloc(size);
-  if (*error != NULL) snprintf(*error, size, "%s: %s", function, text);
+  *error = malloc(begin + length + 1);
+  if (*error == NULL) return -1;
+  snprintf(*error, begin + 1, "%s: ", function);
+  va_start(arguments, format);
+  vsnprintf(*error + begin, length + 1, format, arguments);
+  va_end(arguments);
   return -1;
 }
 
@@ -62,6 +64,8 @@ static int64_t size_of(const int64_t* dims, int rank) {
   for (int axis = 0; axis < rank; ++axis) size *= dims[axis];
   return size;
 }
+
+static size_t room_of_name(const char* name, int rank) { return strlen(name) + 21 * (size_t)rank + 1; }
 
 /* name.2.1 of the element with this number; what snprintf returns. */
 static int write_name(char* text, size_t room, const char* name, const int64_t* dims, int rank, int64_t element) {
@@ -89,7 +93,7 @@ static char* new_names(int num_variables, int is_unconstrained) {
       for (int64_t element = 0; element < size; ++element) {
         if (length > 0 && out) out[length] = ',';
         length += length > 0;
-        const size_t room = strlen(v->name) + 21 * (size_t)rank + 1;
+        const size_t room = room_of_name(v->name, rank);
         length += (size_t)write_name(out ? out + length : NULL, out ? room : 0, v->name, dims, rank, element);
       }
     }
@@ -208,20 +212,25 @@ static int has_room(Slot* slot, size_t bytes) {
 /* What a code says, with the numbers of the call in place of {0}, {1}, ... */
 static int fail_by_code(char** error, const char* what, const Function* f, const InlayCall* call, int32_t code) {
   const char* message = f->message(code == INLAY_FAILED_AT_SITE ? f->first_site + (int32_t)call->failure_site : code);
-  char text[512];
+  enum { LONGEST = 24 }; /* number, for {0} */
+  const size_t room = strlen(message) * (LONGEST / 3) + LONGEST;
+  char* text = malloc(room);
+  if (text == NULL) return fail(error, what, "%s", message);
   size_t length = 0;
-  while (*message != '\0' && length + 24 < sizeof text) {
+  while (*message != '\0') {
     const int number =
         message[0] == '{' && message[1] >= '0' && message[1] <= '3' && message[2] == '}' ? message[1] - '0' : -1;
     if (number < 0) {
       text[length++] = *message++;
       continue;
     }
-    length += (size_t)snprintf(text + length, sizeof text - length, "%lld", (long long)call->failure_numbers[number]);
+    length += (size_t)snprintf(text + length, room - length, "%lld", (long long)call->failure_numbers[number]);
     message += 3;
   }
   text[length] = '\0';
-  return fail(error, what, "%s", text);
+  fail(error, what, "%s", text);
+  free(text);
+  return -1;
 }
 
 static int call_in(Slot* slot, const char* what, const Function* f, const void* const* inputs, void** outputs,
@@ -321,9 +330,13 @@ BS_PUBLIC int bs_param_constrain(const bs_model* m, bool include_tp, bool includ
 }
 
 static int fail_at(char** error, const char* what, const Variable* v, int64_t element, const char* why) {
-  char name[256];
-  write_name(name, sizeof name, v->name, kDims + v->dims, v->rank, element);
-  return fail(error, what, "%s %s", name, why);
+  const size_t room = room_of_name(v->name, v->rank);
+  char* name = malloc(room);
+  if (name == NULL) return fail(error, what, "no memory");
+  write_name(name, room, v->name, kDims + v->dims, v->rank, element);
+  fail(error, what, "%s %s", name, why);
+  free(name);
+  return -1;
 }
 
 /* Within rounding. What is no number anywhere is not for this to find. */

@@ -11,27 +11,22 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import integer_dtypes, tensor
 
 from .bodies import Body
-from .branches import IfElse
+from .branches import has_branches
 from .dims import known_equal
 from .registry import NotNative
 from .sizes import has_one_element
 
 
 def batch_of(t, node):
-    """The values of the outputs of a Blockwise."""
-    if isinstance(node.op.core_op, OpFromGraph) and not _branches(node.op.core_op):
+    """The values of the outputs of a Blockwise. Each element of the batch takes a branch of its own, and that one alone is
+    computed; of a whole batch both would be."""
+    core = node.op.core_op
+    if isinstance(core, OpFromGraph) and not has_branches(core, within=OpFromGraph):
         try:
             return _vectorized(t, node)
         except (NotNative, NotImplementedError, ValueError):
             pass  # PyTensor, or inlay, knows nothing of batches of something in there
     return _loop(t, node)
-
-
-def _branches(op):
-    """Is there an IfElse in the graph of `op`? Each element of the batch takes a branch of its own, and that one alone is
-    computed; of a whole batch both would be."""
-    ops = (node.op for node in op.fgraph.apply_nodes)
-    return any(isinstance(x, IfElse) or isinstance(x, OpFromGraph) and _branches(x) for x in ops)
 
 
 def _vectorized(t, node):

@@ -30,6 +30,12 @@ class Branches:
         self._waiting = dict(state)
 
 
+def has_branches(op, within):
+    """Is there an IfElse in the graph of `op`, or in one of an op of the class `within` that is in it?"""
+    ops = (node.op for node in op.fgraph.apply_nodes)
+    return any(isinstance(x, IfElse) or isinstance(x, within) and has_branches(x, within) for x in ops)
+
+
 def branch_nodes(fgraph, order):
     """Node -> the branches that it stands in, outermost first: ((IfElse node, 0 or 1), ...). () for the others."""
     if not any(isinstance(node.op, IfElse) for node in order):

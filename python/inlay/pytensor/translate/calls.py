@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from .dtypes import type_of
+from .dtypes import sizes_of_type, type_of
 from .registry import NotNative
 
 
@@ -73,5 +73,5 @@ def call_function(t, function, operands, types, name):
 
 def call_node(t, node, call, operands):
     """The outputs of a node by `call`."""
-    types = [(type_of(x)[0], shape) for x, shape in zip(node.outputs, call.shapes, strict=True)]
+    types = [(type_of(x)[0], sizes_of_type(shape)) for x, shape in zip(node.outputs, call.shapes, strict=True)]
     return call_function(t, call, operands, types, call.name)

@@ -50,10 +50,16 @@ def is_tensor(variable_type):
     return is_array and variable_type.dtype in INLAY_NAMES
 
 
+def sizes_of_type(shape):
+    """The sizes that a tensor's type says; None: it says none. PyTensor takes any constant for a size, also the -1 of
+    `permutation(-1)`, which draws an empty array: a negative one is none."""
+    return tuple(None if n is not None and n < 0 else n for n in shape)
+
+
 def type_of(var):
     """inlay's dtype and the static shape of a PyTensor variable."""
     if is_tensor(var.type):
-        return INLAY_NAMES[var.type.dtype], var.type.shape
+        return INLAY_NAMES[var.type.dtype], sizes_of_type(var.type.shape)
     if isinstance(var.type, ScalarType):
         return INLAY_NAMES[var.type.dtype], ()
     return "opaque", ()

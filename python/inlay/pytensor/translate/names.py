@@ -1,6 +1,14 @@
 """Names that the text of a graph can carry, each given once."""
 
 import re
+import unicodedata
+
+_LETTERS = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi "
+    "chi psi omega"
+).split()
+_GREEK = {chr(ord("α") + i): name for i, name in enumerate(_LETTERS)}
+_GREEK |= {chr(ord("Α") + i): name.capitalize() for i, name in enumerate(_LETTERS)}
 
 
 def names_of_new_values(fgraph):
@@ -30,7 +38,9 @@ class Names:
 
 
 def identifier(name):
-    """A name that the text form can carry."""
+    """A name that the text form can carry: Greek letters by their names, letters of other scripts by what is plain in them."""
+    name = "".join(_GREEK.get(letter, letter) for letter in unicodedata.normalize("NFKD", name))
+    name = "".join(letter for letter in name if not unicodedata.combining(letter))
     name = re.sub(r"^\W+|\W+$", "", name, flags=re.ASCII)
     name = re.sub(r"\W+", "_", name, flags=re.ASCII) or "value"
     return f"_{name}" if name[0].isdigit() else name

@@ -6,13 +6,14 @@ from pytensor.scan.op import Scan
 
 
 def location(node, number, line, which=1):
-    """ "Exp #7 alpha, model.py:41": unique within a function. `which`: of nodes within node `number` that read alike."""
+    """ "Exp #7 alpha, model.py:41": unique within a function. `which`: of nodes within node `number` that read alike.
+    What follows the first comma and blank is the line (src/compiler/origins.cpp), so a name has none."""
     text = f"{_op_name(node.op)} #{number}"
     if which > 1:
         text += f" ({which})"
     name = next((x.name for x in node.outputs if x.name), None)
     if name:
-        text += f" {name}"
+        text += f" {name.replace(', ', ',')}"
     return f"{text}, {line}" if line else text
 
 

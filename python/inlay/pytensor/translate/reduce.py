@@ -64,11 +64,12 @@ def _with_initial(t, op, x, axis):
 
 
 def _axes_and_operand(t, node):
-    """The operand in a dtype that is computed with, and the axes as inlay takes them: none named are all."""
+    """The operand in a dtype that is computed with, and the axes: an op that names none goes over all, one with an empty
+    list over none."""
     x = t.value(node.inputs[0])
-    axis = node.op.axis
     x = t.cast(x, arithmetic_dtype(x.dtype))
-    return x, [] if axis is None else list(axis)
+    rank = len(x.dims)
+    return x, list(range(rank)) if node.op.axis is None or not rank else [a % rank for a in node.op.axis]
 
 
 @register(Argmax)
@@ -88,7 +89,5 @@ if MaxAndArgmax is not None:
     @register(MaxAndArgmax)
     def max_and_argmax(t, node):
         x, axes = _axes_and_operand(t, node)
-        rank = len(x.dims)
-        over = [a % rank for a in axes] or list(range(rank))
-        maximum = t.builder.reduce("max", x, over, x.dtype) if rank else x
+        maximum = t.builder.reduce("max", x, axes, x.dtype)
         return t.cast(maximum, INLAY_NAMES[node.outputs[0].type.dtype]), _position(t, x, axes)

@@ -83,6 +83,7 @@ def emit(translator, op, operands, result_dtypes):
     out = INLAY_NAMES[result_dtypes[0]]
     compute = arithmetic_dtype(out)
     if convention == "result":
+        compute = _as_wide(compute, operands)
         operands = [translator.cast(x, compute) for x in operands]
     elif convention == "common":
         common = _common_dtype([x.dtype for x in operands])
@@ -105,6 +106,13 @@ def _inline(translator, op, operands):
         results = emit(translator, node.op, inner, [x.type.dtype for x in node.outputs])
         values.update(zip(node.outputs, results, strict=True))
     return [value(x) for x in op.fgraph.outputs]
+
+
+def _as_wide(dtype, operands):
+    """That of the result, unless an operand is wider than its type says, as a running sum of int8 is: then the op computes
+    in the wider one, and its result wraps. (No integer holds a u64 and a signed one.)"""
+    wider = functools.reduce(_inlay.promote, [x.dtype for x in operands if is_integer(x.dtype)], dtype)
+    return wider if is_integer(wider) else dtype
 
 
 def _common_dtype(dtypes):

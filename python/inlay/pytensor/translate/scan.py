@@ -22,7 +22,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from . import random, sparse
 from .bodies import Body
 from .dims import dim_max, dim_min, known_equal
-from .dtypes import INLAY_NAMES, is_tensor
+from .dtypes import INLAY_NAMES, is_tensor, sizes_of_type
 from .index_entries import constant_slice, filled, integer, is_missing
 from .origin import scan_name
 from .registry import NotNative, register
@@ -61,7 +61,9 @@ def sizes_of_rows(t, node):
             return None
 
     return [
-        [known(*sizes) for sizes in zip(x.type.shape[1:], shape[1:], strict=True)] if is_tensor(x.type) and shape else []
+        [known(*sizes) for sizes in zip(sizes_of_type(x.type.shape[1:]), shape[1:], strict=True)]
+        if is_tensor(x.type) and shape
+        else []
         for x, shape in zip(node.outputs, shapes, strict=True)
     ]
 

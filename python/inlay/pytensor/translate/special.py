@@ -18,23 +18,26 @@ def log_softmax(t, node):
 
 
 def _along_axes(t, node, name):
-    """Over one axis, several or all; of a 0-d array there is none, and its softmax is that of one element."""
+    """Over one axis, several, none or all; a 0-d array has none, whatever is named."""
     out = INLAY_NAMES[node.outputs[0].type.dtype]
-    axis = node.op.axis
     x = t.cast(t.value(node.inputs[0]), arithmetic_dtype(out))
-    axes = [] if axis is None else list(axis) if isinstance(axis, tuple | list) else [axis]
     if x.dims:
-        return t.cast(t.builder.compose(name, x, axes=axes), out)
-    one = t.builder.compose(name, t.builder.reshape(x, [1]))
-    return t.cast(t.builder.reshape(one, []), out)
+        return t.cast(t.builder.compose(name, x, axes=_axes(node.op.axis, x)), out)
+    return t.cast(t.builder.compose(name, x), out)
+
+
+def _axes(axis, x):
+    if axis is None:
+        return list(range(len(x.dims)))
+    return list(axis) if isinstance(axis, tuple | list) else [axis]
 
 
 def softmax_grad(t, node):
     """An op of its own in older versions."""
     out = INLAY_NAMES[node.outputs[0].type.dtype]
-    b, axis = t.builder, node.op.axis
+    b = t.builder
     slope, made = (t.cast(t.value(x), arithmetic_dtype(out)) for x in node.inputs)
-    axes = list(range(len(made.dims))) if axis is None else list(axis) if isinstance(axis, tuple | list) else [axis]
+    axes = _axes(node.op.axis, made)
     weighted = b.scalar("mul", [slope, made])
     total = t.broadcast_like(b.compose("sum", weighted, axes=axes, keep=True), made)
     return t.cast(b.scalar("sub", [weighted, b.scalar("mul", [total, made])]), out)

@@ -20,7 +20,7 @@ from .branches import Branches, IfElse
 from .calls import Calls
 from .constants import Constants
 from .dims import all_equal, is_one, known_equal
-from .dtypes import PYTENSOR_NAMES, is_complex, is_tensor, type_of
+from .dtypes import PYTENSOR_NAMES, is_complex, is_tensor, sizes_of_type, type_of
 from .host_call import by_its_own_code
 from .names import Names, identifier
 from .place import Place
@@ -153,7 +153,7 @@ class Translator:
                 value,
                 [
                     have if want is None or isinstance(have, int) else want
-                    for have, want in zip(value.dims, var.type.shape, strict=True)
+                    for have, want in zip(value.dims, sizes_of_type(var.type.shape), strict=True)
                 ],
             )
         name = var.name or self.names.of_variables.get(var)
