@@ -3,6 +3,7 @@
     cold.py radon MODE      linking and first call of radon's logp and gradient in a PyTensor mode
     cold.py chain OPS       inlay.compile and first call of an elementwise chain of that many ops
     cold.py loaded FILE     inlay.load of radon's function, which `save` wrote, and its first call
+    cold.py unpickled FILE  pickle.load of radon's function, which `pickled` wrote, and its first call
 
     cold.py cached FOLDER   pytensor.function and first call of radon's function, through the cache in that folder
     cold.py key             what of that makes the key
@@ -10,8 +11,9 @@
 in seconds of CPU too,
 
     cold.py save FILE       writes that function
+    cold.py pickled FILE    writes its pickle
 
-and prints its kilobytes without the data that are in it;
+and prints its kilobytes, of `save` without the data that are in it;
 
     cold.py memory NODES    megabytes by which inlay.compile of a graph like a model's raises the resident size
 
@@ -38,6 +40,7 @@ import atexit
 import json
 import os
 import pathlib
+import pickle
 import random
 import re
 import shutil
@@ -100,32 +103,49 @@ def radon(mode):
     return watch.seconds
 
 
-def save(path):
-    import os
-
-    import inlay.pytensor
-
+def radon_function():
+    import inlay.pytensor  # noqa: F401
     import radon as example
 
-    model = example.radon_model()
-    function = model.logp_dlogp_function(ravel_inputs=True, mode="INLAY")._pytensor_function
+    return example.radon_model().logp_dlogp_function(ravel_inputs=True, mode="INLAY")._pytensor_function
+
+
+def save(path):
+    import inlay
+
+    function = radon_function()
     inlay.save(function, path)
     data = sum(x.get_value(borrow=True).nbytes for x in function.get_shared())
     data += sum(x.nbytes for x in function.vm.compiled.translation.bound)
     return (os.path.getsize(path) - data) / 1e3
 
 
-def loaded(path):
-    import numpy as np
+def pickled(path):
+    pathlib.Path(path).write_bytes(pickle.dumps(radon_function()))
+    return os.path.getsize(path) / 1e3
 
-    import inlay.pytensor  # noqa: F401  (not counted, as PyTensor's import is not in the others)
+
+def first_call_of(load):
+    import numpy as np
 
     watch = Stopwatch()
     with watch:
-        function = inlay.load(path)
+        function = load()
         function.trust_input = True
         function(np.zeros(175))
     return watch.seconds
+
+
+def loaded(path):
+    import inlay.pytensor  # noqa: F401  (not counted, as PyTensor's import is not in the others)
+
+    return first_call_of(lambda: inlay.load(path))
+
+
+def unpickled(path):
+    import inlay.pytensor  # noqa: F401
+
+    return first_call_of(lambda: pickle.loads(pathlib.Path(path).read_bytes()))
 
 
 def cached(folder):
@@ -363,7 +383,7 @@ def posterior(name, mode=None):
     return json.dumps({"gradient": to_gradient.seconds, "posterior": to_posterior.seconds, "sampler": sampler})
 
 
-COMMANDS = {"radon": radon, "chain": chain, "save": save, "loaded": loaded, "cached": cached, "key": key, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
+COMMANDS = {"radon": radon, "chain": chain, "save": save, "loaded": loaded, "pickled": pickled, "unpickled": unpickled, "cached": cached, "key": key, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
 
 if __name__ == "__main__":
     print(COMMANDS[sys.argv[1]](*sys.argv[2:]))

@@ -7,6 +7,7 @@ nothing here is a test. A peer that is not installed is left out; scripts/bench 
 
 import argparse
 import contextlib
+import ctypes
 import dataclasses
 import functools
 import importlib.metadata
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest.mock
 
 # Before NumPy or JAX start their threads: what is compared is one core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -79,6 +81,32 @@ def kernels(only="-^(scalar|movement)_"):
     return {b["run_name"].split("/repeats")[0].split("/min_time")[0]: b["cpu_time"] for b in minimum}
 
 
+EXPORTED_CALL = """
+#include <stddef.h>
+#include "radon.h"
+static char memory[radon_ARENA_BYTES + radon_ARENA_ALIGNMENT];
+int call(size_t dim, const double *x, double *gradient, double *logp, const void *data) {
+  (void)dim, (void)data;
+  return radon(x, logp, gradient, memory + radon_ARENA_ALIGNMENT - (uintptr_t)memory % radon_ARENA_ALIGNMENT);
+}
+"""
+
+
+def exported_microseconds(function, point, flags):
+    """Of a call of radon's exported object, by a C function that links it."""
+    import inlay
+
+    with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, INLAY_CFLAGS=flags):
+        inlay.export(function, folder, "object", name="radon", sizes={"joined_inputs_0": point.size})
+        source, library = pathlib.Path(folder, "call.c"), pathlib.Path(folder, "call.so")
+        source.write_text(EXPORTED_CALL)
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", source, pathlib.Path(folder, "radon.o"), "-lm", "-o", library],
+                       check=True)
+        call = ctypes.CDLL(str(library)).call
+    call.address = ctypes.cast(call, ctypes.c_void_p).value
+    return microseconds_per_pointer_call(call, point)
+
+
 def cold_cost(*arguments, rounds=3):
     """The least of a few fresh processes."""
     run = [sys.executable, BENCH / "cold.py", *arguments]
@@ -101,9 +129,11 @@ def radon_rows():
     through_numba = microseconds_per_call(numba, point)
     yield ratio_row("radon logp + gradient, through PyTensor", microseconds_per_call(ours, point),
                     "PyTensor NUMBA", through_numba, 2)
-    yield ratio_row("same, through the C pointer",
-                    microseconds_per_pointer_call(inlay.pytensor.c_function(ours), point),
-                    "PyTensor NUMBA", through_numba, 5.7 / 2.0)
+    pointer = microseconds_per_pointer_call(inlay.pytensor.c_function(ours), point)
+    yield ratio_row("same, through the C pointer", pointer, "PyTensor NUMBA", through_numba, 5.7 / 2.0)
+    for cpu, flags in (("every x86-64", ""), ("this CPU", "-march=native")):
+        exported = exported_microseconds(ours, point, flags)
+        yield ratio_row(f"same, exported as an object for {cpu}", exported, "the C pointer", pointer, 1)
     yield limit_row("radon kernels", len(view.kernels), 3, "kernels")
     yield limit_row("radon temporaries of observation length", long_temporaries, 0, "temporaries")
     yield limit_row("radon host calls", len(view.host_calls), 0, "host calls")
@@ -165,6 +195,8 @@ def cold_rows():
         file = str(pathlib.Path(folder) / "radon.inlayfn")
         yield limit_row("file of radon's function, without its data", cold_cost("save", file, rounds=1), 60, "kB")
         yield limit_row("radon, inlay.load + first call, cold", 1e3 * cold_cost("loaded", file), 3, "ms")
+        cold_cost("pickled", file, rounds=1)
+        yield limit_row("radon, pickle.loads + first call, cold", 1e3 * cold_cost("unpickled", file), 3, "ms")
         cold_cost("cached", folder, rounds=1)  # keeps it
         in_cache = 1e3 * cold_cost("cached", folder, rounds=5)
         yield limit_row("radon, pytensor.function + first call through the cache, cold", in_cache, 15, "ms")
@@ -312,6 +344,11 @@ def call_rows():
 
     c_mode = pytensor.compile.mode.Mode(linker="cvm", optimizer="fast_run")
     yield ratio_row("x + 1 on 3 doubles, through PyTensor", plus_one("INLAY"), "PyTensor C", plus_one(c_mode), 1, "ns")
+    if installed("jax"):
+        run = [sys.executable, BENCH / "jax_calls.py", "--json"]
+        text = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True).stdout
+        for name, _, _, more, _ in json.loads(text.splitlines()[-1]):
+            yield limit_row(f"{name}: a call within a program of JAX, over the C pointer", more, 500, "ns")
 
 
 def fusion_rows():

@@ -1,6 +1,6 @@
 # inlay_add_function(<target> <program.inlay> [NAME <name>] [SIZES <size>=<number>...]
 #                    [BOUND <parameter>=<file.npy>...] [COMPILE_OPTIONS <flag>...]
-#                    [FREESTANDING] [BLAS])
+#                    [SECTION <name>] [FREESTANDING] [BLAS] [SINGLE_PRECISION])
 #
 # Compiles a program in text form whenever it changed and the target is built: an object, which becomes part of the
 # target, and its header NAME.h, which the target's sources include. A target may have any number of them.
@@ -9,8 +9,10 @@
 #   SIZES            what every call has
 #   BOUND            the array of each bound parameter, which then lies in the object
 #   COMPILE_OPTIONS  further flags of the C compiler: -march=native, --sysroot=...
+#   SECTION          bound arrays and constants lie in this section of the object
 #   FREESTANDING     for a machine that has no C library but libm: no headers of it, sizes in 32 bits where they fit
 #   BLAS             products, factors and solves call BLAS and LAPACK, which the program links
+#   SINGLE_PRECISION what is computed in f64 only to be rounded to f32 is computed in f32
 #
 # Files are relative to the folder of the CMakeLists.txt; one that is made during the build has its whole path. The C
 # compiler is the project's, where it has the language C, and else the system's cc. INLAY_TOOL names another inlay than
@@ -19,11 +21,11 @@
 # What is made is what `inlay export --kind=object` makes: docs/file.md has what the header says.
 
 function(inlay_add_function target program)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "FREESTANDING;BLAS" "NAME" "SIZES;BOUND;COMPILE_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FREESTANDING;BLAS;SINGLE_PRECISION" "NAME;SECTION" "SIZES;BOUND;COMPILE_OPTIONS")
   set(call "inlay_add_function(${target} ${program})")
   if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "${call}: what are ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}? After the file \
-come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has, FREESTANDING or BLAS.")
+come NAME, SIZES, BOUND, COMPILE_OPTIONS or SECTION, each with what it has, FREESTANDING, BLAS or SINGLE_PRECISION.")
   endif()
   _inlay_require_target("${call}" "${target}")
   _inlay_require_tool(tool "${call}")
@@ -57,11 +59,17 @@ come NAME, SIZES, BOUND or COMPILE_OPTIONS, each with what it has, FREESTANDING 
     list(APPEND files "${array}")
   endforeach()
 
+  if(arg_SECTION)
+    list(APPEND options "--section=${arg_SECTION}")
+  endif()
   if(arg_FREESTANDING)
     list(APPEND options --freestanding)
   endif()
   if(arg_BLAS)
     list(APPEND options --blas)
+  endif()
+  if(arg_SINGLE_PRECISION)
+    list(APPEND options --single-precision)
   endif()
 
   set(environment)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from inlay import _inlay
 
 ROOT = Path(__file__).parents[1]
 HERE = ROOT / "examples" / "devices"
@@ -31,7 +32,7 @@ FLAGS = [*STRICT, "-ffp-contract=off", "-fno-strict-aliasing", "-fno-math-errno"
 
 class Board(NamedTuple):
     cpu: str
-    tools: str  # what the names of gcc, size and nm begin with
+    tools: str  # what the names of gcc and nm begin with
     flags: tuple  # of the compiler
     libm: tuple  # what the linker is told of it
     start: str  # the file of examples/devices that has what is the processor's
@@ -136,14 +137,13 @@ def compile_for(board, name, folder, optimize="-Os"):
     return out
 
 
-def sizes(board, path):
+def sizes(path):
     """Bytes of text, of constants, and of what is written, without the messages, which a linker leaves out where nobody
-    asks for them. RISC-V has sections of what is small."""
+    asks for them."""
     found = {"text": 0, "rodata": 0, "data": 0}
-    for line in run(board.tool("size"), "-A", path).splitlines():
-        match = re.match(r"\.s?(text|rodata|data|bss)(\S*)\s+(\d+)", line)
-        if match and not re.search("_message|CSWTCH|[.]str", match[2]):
-            found["data" if match[1] == "bss" else match[1]] += int(match[3])
+    for name, use, count in _inlay.loaded_sections(path.read_bytes()):
+        if not re.search("_message|CSWTCH|[.]str", name):
+            found[use] += count
     return found
 
 
@@ -152,18 +152,8 @@ def undefined(board, path):
 
 
 def stack_of(path, function):
-    """The most bytes that a call has on the stack, as the compiler counts them, and whether that is all: functions of
-    other objects count as 0."""
-    text = path.with_suffix(".ci").read_text()
-    own = {name: int(bytes) for name, bytes in re.findall(r'title: "([^"]+)" label: "[^"]*\\n(\d+) bytes', text)}
-    calls = {}
-    for source, target in re.findall(r'edge: { sourcename: "([^"]+)" targetname: "([^"]+)"', text):
-        calls.setdefault(source, set()).add(target)
-
-    def depth(name):
-        return own.get(name, 0) + max((depth(target) for target in calls.get(name, ())), default=0)
-
-    return depth(function)
+    """The most bytes that a call has on the stack, as the compiler counts them: functions of other objects count as 0."""
+    return _inlay.stack_bytes(path.with_suffix(".ci").read_text(), function)
 
 
 def link(board, name, folder, main=None):
@@ -210,8 +200,8 @@ def as_row(name, cells):
 
 def sizes_on_m33(name, folder):
     path = compile_for(M33, name, folder)
-    own = sizes(M33, path)
-    optimized = sizes(M33, compile_for(M33, name, folder, "-O2"))
+    own = sizes(path)
+    optimized = sizes(compile_for(M33, name, folder, "-O2"))
     return own["text"], optimized["text"], own["rodata"], stack_of(path, name)
 
 
@@ -228,7 +218,7 @@ def network_row(name, folder):
 
 def row_by_board(name, folder):
     export(name, folder)
-    text = [sizes(board, compile_for(board, name, folder))["text"] for board in BOARDS]
+    text = [sizes(compile_for(board, name, folder))["text"] for board in BOARDS]
     counts = [emulate(board, link(board, name, folder), shift_of(name))[1][-1] for board in BOARDS]
     return as_row(name, [*text, *counts])
 

@@ -1,6 +1,6 @@
 """The formulas of examples/devices as CasADi writes them in C, compiled for a Cortex-M33: rows of a table.
 
-    python tools/devices_casadi.py     with casadi and numpy installed, and gcc-arm-none-eabi
+    .venv/bin/python tools/devices_casadi.py     with casadi installed there, and gcc-arm-none-eabi
 
 What CasADi computes is checked against a host's NumPy by nobody here: sizes are compared, and the formulas are the same.
 """
@@ -82,7 +82,7 @@ def row(make, symbol, kind, folder):
     out = Path(folder) / f"{name}.o"
     flags = [flag for flag in FLAGS if flag not in ("-Werror", "-Wall", "-Wextra", "-pedantic", "-ffreestanding")]
     run(M33.tool("gcc"), *flags, *M33.flags, "-w", "-Os", "-c", file, "-o", out)
-    size = sizes(M33, out)
+    size = sizes(out)
     work = 4 * (function.sz_w() + function.sz_iw() + function.sz_arg() + function.sz_res())
     doubles = "yes" if "__aeabi_dadd" in undefined(M33, out) else "no"
     return f"| `{name}` | {kind} | {size['text']} | {size['rodata']} | {work} | {doubles} |"

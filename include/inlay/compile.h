@@ -13,6 +13,7 @@ namespace inlay {
 struct CompileOptions {
   std::vector<HostFunction> host_functions;  // by the number that GraphBuilder::host_call was given
   bool keep_every_bit = false;               // allow only rewrites that change no bit of a result
+  bool single_precision = false;             // what is computed in f64 only to be rounded to f32 is computed in f32
   std::string backend;                       // "llvm" or "c"; empty: INLAY_BACKEND, else the first that works here
   std::string planner;                       // "naive", "greedy", "search", "max"; empty: INLAY_PLANNER, else "search"
   std::string order;                         // "given", "memory" (docs/memory.md); empty: INLAY_ORDER, else "memory"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "inlay/buffer.h"
@@ -23,6 +24,8 @@ struct ExportOptions {
                                           // it fixes sizes, too
   bool freestanding = false;  // the C includes no header of a hosted C, and has no use for one: docs/file.md
   bool blas = false;          // products and systems call a BLAS and a LAPACK, which whoever links the code brings
+  std::string section;        // bound arrays and constants lie in this one of the object file; empty: where the
+                              // compiler puts constants
   CompileOptions compile;     // of these, backend and host_functions say nothing here
 };
 
@@ -31,8 +34,20 @@ struct ExportedFile {
   std::string bytes;
 };
 
+/// Bytes of memory that a machine needs for exported code. None: not known.
+struct ExportedSizes {
+  std::optional<int64_t> arena;  // of working memory; none where they depend on sizes that are not fixed
+  // Of an object and a library, none of C: what is run, what is read (bound arrays, constants, texts of messages) and
+  // what is written, which an object has nothing of.
+  std::optional<int64_t> text, rodata, data;
+  // Likewise the most that a call has on the stack, without what functions of libm and BLAS take: where the C compiler
+  // tells it, as gcc does.
+  std::optional<int64_t> stack;
+};
+
 struct Exported {
   ExportedFile header, code;
+  ExportedSizes sizes;
 
   /// Writes both into a folder, which is made where it is not there. A file that stood there is replaced once the new
   /// one is complete. Throws Error(invalid-file).
@@ -40,7 +55,7 @@ struct Exported {
 };
 
 /// The header and the code of a graph. Throws Error: unsupported where the code would not link with libm alone, and
-/// with BLAS where that is asked for (it calls eigvals, a host function, ...), or there is no C compiler;
+/// with BLAS where that is asked for (it calls a host function, or has an opaque value), or there is no C compiler;
 /// wrong-argument-count where a bound parameter has no array; unknown-name, shape-mismatch, wrong-dtype, negative-size
 /// and false-fact for names, sizes and arrays that do not fit the program; and what compiling throws.
 Exported exported(const Graph& graph, const ExportOptions& options = {});

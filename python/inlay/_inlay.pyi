@@ -393,8 +393,23 @@ def compile(graph: Graph, bound: list = [], host_functions: list = [], choices: 
 
 def parse(text: str, file_name: str = '<text>') -> Graph: ...
 
-def exported(text: str, file_name: str, name: str, kind: str, sizes: Mapping[str, int], bound: dict, freestanding: bool = False, blas: bool = False) -> list:
-    """The name and the bytes of the header, and of the code."""
+def exported(text: str, file_name: str, name: object | None, kind: object | None, sizes: object, bound: dict, freestanding: bool = False, blas: bool = False, section: object | None = None, single_precision: bool = False) -> tuple:
+    """
+    The name and the bytes of the header, and of the code; sizes in bytes by name, None where not known.
+    """
+
+def require_export_kind(kind: object | None) -> None:
+    """ValueError for one that there is not."""
+
+def loaded_sections(elf: bytes) -> object:
+    """
+    Of an object or a library: name, use (text, rodata, data) and bytes of each section that is in memory; None of what is no ELF file.
+    """
+
+def stack_bytes(calls: str, function: str) -> int | None:
+    """
+    The most that a call has on the stack, by the graph of calls that gcc writes; None where there is no most.
+    """
 
 def exported_library(parts: list, code: Mapping[str, str]) -> bytes:
     """
@@ -489,6 +504,11 @@ class Function:
         """Call self as a function."""
 
     __vectorcalloffset__: types.MemberDescriptorType = ...
+
+    def export(self, directory, kind='c', **choices):
+        """
+        `inlay.export(self, directory, kind, ...)`, with its choices by keyword.
+        """
 
 class Vm:
     """A compiled function over the cells of a PyTensor Function."""

@@ -28,12 +28,14 @@ class Choices:
     dump: Any = None
     cpu: str | None = None
     threads: int | None = None
+    single_precision: bool | None = None
 
     def __post_init__(self):
         for name in ("backend", "fuse", "order", "cpu"):
             self._require(name, str, "a name")
         self._require("upper", Mapping, "a dict by name")
-        self._require("verify", bool, "True or False")
+        for name in ("verify", "single_precision"):
+            self._require(name, bool, "True or False")
         if self.threads is not None:
             _inlay.thread_count("threads=", self.threads)
         self._require("dump", str | os.PathLike, "the path of a folder")

@@ -1,6 +1,5 @@
 """Functions as C, objects and shared libraries: `export`."""
 
-import operator
 import os
 import sys
 from pathlib import Path
@@ -14,9 +13,21 @@ from .files import write_whole
 from .text import bound_arrays, by_name, compilation_of
 
 
-def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freestanding=False, blas=False):
+def export(
+    fn,
+    directory,
+    kind="c",
+    *,
+    name=None,
+    sizes=None,
+    bound=None,
+    freestanding=False,
+    blas=False,
+    section=None,
+    single_precision=None,
+):
     """Writes a function as C99, or what the system's C compiler makes of that, with one header, for programs that know
-    nothing of Python and of inlay. Returns the paths of both: of the header and of the code.
+    nothing of Python and of inlay. Returns a list of the paths of both, of the header and of the code, with `sizes`.
 
     `fn`: the text of a program, what `inlay.compile` returned, or a PyTensor function that inlay compiled. `directory`:
     is made where it is not there. `kind`: "c" (NAME.c), "object" (NAME.o) or "shared" (libNAME.so). `name`: of the
@@ -26,14 +37,26 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
 
     `freestanding`: the C includes no header of a hosted C (no math.h, no string.h), as for microcontrollers.
     `blas`: matmul, cholesky, solve_triangular, solve and lu_factor of f32 and f64 call a BLAS and a LAPACK (dgemm_,
-    ...), which whoever links the code brings.
+    ...), which whoever links the code brings. `section`: bound arrays and constants lie in the section of the object
+    file that is called so.
+    `single_precision`: what the program computes in f64 only to round it to f32, as softmax and mean of f32 do, is
+    computed in f32; as the function was compiled where that is not said.
+
+    The header has the plan of memory, which `inlay explain` reads from there.
 
     Where every size is fixed the header declares `int32_t NAME(const double x[64], ..., double y[64], void *arena)`,
     else only the entry that takes an InlayCall. The code allocates nothing and needs no library but libm, and BLAS where
     `blas` asks for it.
 
-    Errors: NotImplementedError for a program that calls what has no C source (host functions, eigvals, ...), with
-    all of them, and nothing is written; ValueError for names and sizes that the program has not; TypeError for what
+    `sizes` of what is returned are bytes by name, None where they are not known: "arena", of working memory, where it
+    does not depend on sizes that are not fixed; of an object and a library "text" (what is run), "rodata" (what is read:
+    bound arrays, too), "data" (what is written) and "stack", the most that a call has there without functions of libm,
+    where the C compiler tells it (gcc does).
+
+    A function of `inlay.compile` has this as a method, too: `fn.export(directory)`.
+
+    Errors: NotImplementedError for a program that calls what has no C source (host functions, opaque values),
+    with all of them, and nothing is written; ValueError for names and sizes that the program has not; TypeError for what
     inlay did not compile.
 
     >>> inlay.export('''graph @twice(%x: f64[n]) {
@@ -42,6 +65,9 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
     ... }''', "build", sizes={"n": 3})
     [PosixPath('build/twice.h'), PosixPath('build/twice.c')]
     """
+    _inlay.require_export_kind(kind)
+    if single_precision is not None and not isinstance(single_precision, bool):
+        raise TypeError(f"single_precision= takes True or False, not {a_kind(single_precision)}")
     text, file_name, default_name, arrays = parts_of(fn)
     if bound is not None:
         if not isinstance(fn, str):
@@ -49,14 +75,33 @@ def export(fn, directory, kind="c", *, name=None, sizes=None, bound=None, freest
         graph = _inlay.parse(text)
         arrays = _named(graph, bound_arrays(graph, by_name("bound", bound)))
     arrays = {key: np.asarray(array, order="C") for key, array in arrays.items()}
-    numbers = {key: operator.index(number) for key, number in by_name("sizes", sizes).items()}
     name = _name(name, default_name)
-    files = _inlay.exported(text, file_name, name, kind, numbers, arrays, bool(freestanding), bool(blas))
+    if single_precision is None:
+        single_precision = _is_single(fn)
+    choices = (by_name("sizes", sizes), arrays, bool(freestanding), bool(blas), section, single_precision)
+    *files, in_bytes = _inlay.exported(text, file_name, name, kind, *choices)
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     for file, data in files:
         write_whole(str(folder / file), data)
-    return [folder / file for file, _ in files]
+    return Exported([folder / file for file, _ in files], in_bytes)
+
+
+class Exported(list):
+    """The paths of the header and of the code; `sizes`: bytes by name, as `export` says."""
+
+    def __init__(self, paths, sizes):
+        super().__init__(paths)
+        self.sizes = sizes
+
+
+def _method(self, directory, kind="c", **choices):
+    """`inlay.export(self, directory, kind, ...)`, with its choices by keyword."""
+    return export(self, directory, kind, **choices)
+
+
+_method.__name__, _method.__qualname__, _method.__module__ = "export", "Function.export", _inlay.__name__  # of the stubs
+_inlay.Function.export = _method
 
 
 def parts_of(fn):
@@ -80,6 +125,13 @@ def parts_of(fn):
         f"inlay.export takes the text of a program, or a function that inlay compiled, by inlay.compile or by PyTensor "
         f"with mode='INLAY', not {a_kind(fn)}"
     )
+
+
+def _is_single(fn):
+    """Whether the text of a function is to be rewritten as it was when the function was compiled. A graph that was
+    rewritten already, as of a PyTensor function, is so."""
+    compilation = compilation_of(fn)
+    return compilation is not None and compilation.arguments is not None and bool(compilation.arguments[4].single_precision)
 
 
 def _named(graph, arrays):

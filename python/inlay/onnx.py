@@ -39,6 +39,7 @@ def compile(
     dump=None,
     cpu=None,
     threads=None,
+    single_precision=None,
 ):
     """The function that a network in an ONNX file describes.
 
@@ -75,7 +76,7 @@ def compile(
     start = time.perf_counter()
     choices = Choices(
         backend=backend, fuse=fuse, planner=planner, order=order, may_share=may_share, upper=upper, verify=verify, dump=dump,
-        cpu=cpu, threads=threads,
+        cpu=cpu, threads=threads, single_precision=single_precision,
     )  # fmt: skip
     name, contents = _contents(model)
     network = _read(name, contents)

@@ -55,6 +55,7 @@ def compile(
     dump=None,
     cpu=None,
     threads=None,
+    single_precision=None,
 ):
     """The function that a program in text form describes.
 
@@ -80,7 +81,8 @@ def compile(
     that this CPU has, "avx512", "avx2" or "sse2" ("neon" on aarch64), or LLVM's features, laid over its own, such as
     "-avx512f". `threads`: on how many a call runs, 1 unless it is said; of a function that is compiled for more
     `fn(x, threads=2)` says it of one call. The results are the same bytes for any number, and no more run than
-    `inlay.set_threads` lets. What is not chosen is as INLAY_BACKEND, INLAY_FUSE and so on say, then the default.
+    `inlay.set_threads` lets. `single_precision`: whether what the program computes in f64 only to round it to f32, as
+    softmax and mean of f32 do, is computed in f32. What is not chosen is as INLAY_BACKEND, INLAY_FUSE and so on say, then the default.
 
     The function has `parameters` and `results`, the type of each by name: `dict(zip(fn.results, fn(...)))` names what
     several results are. `inlay.explain(fn)` says what became of the program. The function can be pickled where its host
@@ -101,7 +103,7 @@ def compile(
     start = time.perf_counter()
     choices = Choices(
         backend=backend, fuse=fuse, planner=planner, order=order, may_share=may_share, upper=upper, verify=verify, dump=dump,
-        cpu=cpu, threads=threads,
+        cpu=cpu, threads=threads, single_precision=single_precision,
     )  # fmt: skip
     if not isinstance(text, str):
         raise TypeError(f"inlay.compile takes the text of a program, not {_a(text)}")

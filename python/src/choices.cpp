@@ -38,6 +38,8 @@ void set(Options& options, const std::string& name, nb::handle value) {
     options.order = memory::step_order_named(text(), name);
   } else if (name == "may_share") {
     options.may_share = sharing_function(value.ptr());
+  } else if (name == "single_precision") {
+    options.rewrite.single_precision = nb::cast<bool>(value);
   } else if (name == "cpu") {
     options.cpu_features = text();
   } else if (name == "threads") {

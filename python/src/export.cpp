@@ -1,9 +1,12 @@
 #include "export.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include "export/export.h"
+#include "export/sizes.h"
 #include "from_python.h"
 #include "interrupt.h"
 #include "numpy_api.h"
@@ -36,20 +39,38 @@ nb::tuple file_of(const ExportedFile& file) {
   return nb::make_tuple(file.name, nb::bytes(file.bytes.data(), file.bytes.size()));
 }
 
-nb::list exported_program(const std::string& text, const std::string& file_name, const std::string& name,
-                          const std::string& kind, const std::map<std::string, int64_t>& sizes, nb::dict bound,
-                          bool freestanding, bool blas) {
-  ExportRequest request{.name = name,
-                        .kind = export_kind_named(kind),
-                        .sizes = {sizes.begin(), sizes.end()},
+/// `sizes`: as given, by name.
+nb::tuple exported_program(const std::string& text, const std::string& file_name, nb::handle name, nb::handle kind,
+                           nb::handle sizes, nb::dict bound, bool freestanding, bool blas, nb::handle section,
+                           bool single_precision) {
+  ExportRequest request{.name = text_of(name, "name="),
+                        .kind = export_kind_named(text_of(kind, "kind=")),
+                        .sizes = sizes_of(sizes),
                         .freestanding = freestanding,
                         .blas = blas};
+  if (!section.is_none()) request.section = text_of(section, "section=");
+  request.options.rewrite.single_precision = single_precision;
   request.bound = bound_arrays(parse(text, file_name), bound);
   Exported made;
   unless_interrupted([&] { made = exported(text, file_name, request); });
+  nb::dict bytes;
+  bytes["text"] = made.sizes.text;
+  bytes["rodata"] = made.sizes.rodata;
+  bytes["data"] = made.sizes.data;
+  bytes["stack"] = made.sizes.stack;
+  bytes["arena"] = made.sizes.arena;
+  return nb::make_tuple(file_of(made.header), file_of(made.code), bytes);
+}
+
+nb::object loaded_sections_of(nb::bytes elf) {
+  const auto sections = loaded_sections({static_cast<const std::byte*>(elf.data()), elf.size()});
+  if (!sections) return nb::none();
   nb::list out;
-  out.append(file_of(made.header));
-  out.append(file_of(made.code));
+  for (const LoadedSection& section : *sections) {
+    const char* use = section.use == Use::text ? "text" : section.use == Use::rodata ? "rodata" : "data";
+    out.append(nb::make_tuple(nb::bytes(section.name.data(), section.name.size()).attr("decode")("utf-8", "replace"),
+                              use, section.num_bytes));
+  }
   return out;
 }
 
@@ -73,8 +94,18 @@ nb::bytes exported_library_of(nb::list parts, const std::map<std::string, std::s
 }  // namespace
 
 void bind_export(nb::module_& m) {
-  m.def("exported", exported_program, "text"_a, "file_name"_a, "name"_a, "kind"_a, "sizes"_a, "bound"_a,
-        "freestanding"_a = false, "blas"_a = false, "The name and the bytes of the header, and of the code.");
+  m.def("exported", exported_program, "text"_a, "file_name"_a, "name"_a.none(), "kind"_a.none(), "sizes"_a, "bound"_a,
+        "freestanding"_a = false, "blas"_a = false, "section"_a = nb::none(), "single_precision"_a = false,
+        "The name and the bytes of the header, and of the code; sizes in bytes by name, None where not known.");
+  m.def(
+      "require_export_kind", [](nb::handle kind) { export_kind_named(text_of(kind, "kind=")); }, "kind"_a.none(),
+      "ValueError for one that there is not.");
+  m.def(
+      "loaded_sections", loaded_sections_of, "elf"_a,
+      "Of an object or a library: name, use (text, rodata, data) and bytes of each section that is in memory; None of "
+      "what is no ELF file.");
+  m.def("stack_bytes", stack_bytes, "calls"_a, "function"_a,
+        "The most that a call has on the stack, by the graph of calls that gcc writes; None where there is no most.");
   m.def("exported_library", exported_library_of, "parts"_a, "code"_a,
         "The bytes of a shared library: of programs, and of C code that calls them.");
   m.def("wrong_export_name", wrong_export_name, "name"_a, "Why a function cannot have this name; empty: it can.");

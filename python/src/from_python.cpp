@@ -28,6 +28,19 @@ std::string text_of(nb::handle value, const std::string& what) {
   throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no text"));
 }
 
+std::vector<std::pair<std::string, int64_t>> sizes_of(nb::handle dict) {
+  std::vector<std::pair<std::string, int64_t>> out;
+  if (dict.is_none()) return out;
+  if (!PyDict_Check(dict.ptr())) {
+    throw Error(ErrorCode::wrong_dtype, {}, str("sizes are given as a dict by name, not as ", kind_of(dict.ptr())));
+  }
+  for (auto [name, size] : nb::borrow<nb::dict>(dict)) {
+    const std::string text = text_of(name, "the name of a size");
+    out.emplace_back(text, whole_number(size, str("the size ", text)));
+  }
+  return out;
+}
+
 nb::tuple tuple_of(nb::handle value, std::size_t size, const std::string& what) {
   const bool is_tuple = PyTuple_Check(value.ptr());
   if (is_tuple && tuple_size(value.ptr()) == size) return nb::borrow<nb::tuple>(value);

@@ -3,6 +3,8 @@
 // begins them: "the size n".
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 
@@ -17,6 +19,11 @@ int64_t whole_number(nanobind::handle value, const std::string& what, ErrorCode 
 
 /// Errors: wrong-dtype.
 std::string text_of(nanobind::handle value, const std::string& what);
+
+/// A dict by name; none of None.
+///
+/// Errors: wrong-dtype, size-overflow.
+std::vector<std::pair<std::string, int64_t>> sizes_of(nanobind::handle dict);
 
 /// A tuple of so many: to take a part that a tuple has not is no error of nanobind's, but a crash.
 ///

@@ -23,20 +23,6 @@ using namespace nb::literals;
 namespace inlay::python {
 namespace {
 
-/// None of None.
-memory::Sizes sizes_of(nb::handle dict) {
-  memory::Sizes out;
-  if (dict.is_none()) return out;
-  if (!PyDict_Check(dict.ptr())) {
-    throw Error(ErrorCode::wrong_dtype, {}, str("sizes are given as a dict by name, not as ", kind_of(dict.ptr())));
-  }
-  for (auto [name, size] : nb::borrow<nb::dict>(dict)) {
-    const std::string text = text_of(name, "the name of a size");
-    out.emplace_back(text, whole_number(size, str("the size ", text)));
-  }
-  return out;
-}
-
 /// What a Python function makes of the storages. Its own exceptions stay what they are. `times`: what ticks stand for,
 /// where they are not the times themselves.
 PlannerFunction custom_planner(PyObject* function, std::vector<int64_t> times = {}) {

@@ -100,8 +100,11 @@ std::variant<Graph, kernel::KernelProgram> lower_until(const Graph& source, std:
 Graph run_pass(const Graph& graph, std::string_view pass, const Options& options) {
   const DefaultFloatEnvironment environment;
   require_pass(pass);
-  if (only(pass, graph_passes()).empty()) throw not_of(pass, "graphs");
-  return Instrument(options).passes(only(pass, graph_passes()), graph);
+  const std::span<const GraphPass> one = only(pass, graph_passes());
+  if (one.empty()) throw not_of(pass, "graphs");
+  Options asked = options;  // who names the pass asks for it
+  asked.rewrite.single_precision |= one[0].in == PassIn::single_precision;
+  return Instrument(asked).passes(one, graph);
 }
 
 kernel::KernelProgram run_pass(const kernel::KernelProgram& kernels, std::string_view pass, const Options& options) {

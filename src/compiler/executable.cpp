@@ -212,6 +212,7 @@ Options options_of(const CompileOptions& from) {
   out.may_share = from.may_share;
   out.planning.custom = from.custom_planner;
   out.planning.upper_bounds.assign(from.upper_bounds.begin(), from.upper_bounds.end());
+  out.rewrite.single_precision = from.single_precision;
   if (from.keep_every_bit) out.rewrite.farthest = Close::bitwise;
   if (!from.backend.empty()) out.backend = from.backend;
   if (!from.planner.empty()) out.planning.planner = memory::planner_named(from.planner, "planner");

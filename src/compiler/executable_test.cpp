@@ -1,6 +1,7 @@
 // The C++ door, as a user has it.
 #include "inlay/executable.h"
 
+#include <limits>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -394,6 +395,16 @@ TEST_F(CppDoor, CanKeepEveryBit) {
   const Graph graph = parse("graph @main(%x: f64[n], %s: f64) { %y = div %x, %s; return %y }");
   const std::vector<double> x = {5, 7, 11, 13};
   EXPECT_THAT(compile(graph, exact)({x, 3.0})[0].elements<double>(), ElementsAre(5 / 3.0, 7 / 3.0, 11 / 3.0, 13 / 3.0));
+}
+
+TEST_F(CppDoor, ComputesInSinglePrecisionWhereItIsAsked) {
+  const Graph graph = parse("graph @main(%x: f32[n]) { %m = mean %x, axes = [0]; return %m }");
+  Array x(DType::f32, {2});
+  const float large = 3e38F;  // the sum of both is beyond f32
+  x.elements<float>()[0] = x.elements<float>()[1] = large;
+  EXPECT_THAT(compile(graph)({x})[0].elements<float>(), ElementsAre(large));
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(compile(graph, {.single_precision = true})({x})[0].elements<float>(), ElementsAre(infinity));
 }
 
 TEST_F(CppDoor, TakesAPlanner) {

@@ -81,6 +81,7 @@ Graph Instrument::passes(std::span<const GraphPass> list, const Graph& source) {
   Graph graph = source;
   for (const GraphPass& one : list) {
     if (one.in == PassIn::full_fusion && options_.fuse != fuse::Mode::full) continue;
+    if (one.in == PassIn::single_precision && !rewrite_.single_precision) continue;
     if (std::ranges::find(rewrite_.disabled_rules, one.name) != rewrite_.disabled_rules.end()) continue;
     if (std::optional<Graph> changed = pass(one, graph)) graph = std::move(*changed);
   }

@@ -18,6 +18,7 @@
 #include "rewrite/running_prefix.h"
 #include "rewrite/short_matmul.h"
 #include "rewrite/simplify.h"
+#include "rewrite/single_precision.h"
 #include "transform/choose_locals.h"
 #include "transform/drop_dead_buffers.h"
 #include "transform/hoist_numbers.h"
@@ -45,6 +46,8 @@ constexpr GraphPass kGraphPasses[] = {
     {"light-loops", "what no step of a loop has to do leaves its body", anew<rewrite::lighten_loops>},
     {"common-values-again", "what rules have made, and what loops have in common", anew<rewrite::share_common_values>},
     {"dead-values", "drop what nothing needs", anew<rewrite::drop_dead_values>},
+    {"single-precision", "f64 that is rounded to f32 in the end is f32 (--single-precision)",
+     rewrite::use_single_precision, PassIn::single_precision},
     {"equal-sizes", "one symbol for sizes that a check finds equal", rewrite::unify_equal_sizes},
     {"detach-asserts", "who reads an asserted value reads the value", rewrite::detach_asserts},
     {"identity-parts", "a reduce leaves out what changes nothing", rewrite::drop_identity_parts},

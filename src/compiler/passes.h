@@ -12,8 +12,8 @@
 
 namespace inlay {
 
-/// The fusion modes (fuse::Mode) that a pass runs in.
-enum class PassIn : uint8_t { all_modes, full_fusion };
+/// The fusion modes (fuse::Mode) that a pass runs in; `single_precision`: in all, where that is asked for.
+enum class PassIn : uint8_t { all_modes, full_fusion, single_precision };
 
 struct GraphPass {
   using In = PassIn;

@@ -51,30 +51,26 @@ class Map {
         liveness_(memory::liveness(program)),
         names_(program.symbol_names()) {}
 
-  std::string text() const {
-    std::vector<Row> rows = {{"step", "value", "type", "storage", "at", "bytes", "lives", ""}};
+  MemoryTable table() const {
+    MemoryTable out = head();
     const IdMap<StepId, std::vector<BufferId>> born = born_at();
     for (StepId step : ids<StepId>(program_.steps.size())) {
-      for (BufferId b : born[step]) rows.push_back(row(b, step));
+      for (BufferId b : born[step]) out.rows.push_back(row(b, step));
     }
-    std::string out = head();
-    if (rows.size() > 1) out += table(rows);
     for (const memory::PlannedCopy& copy : sharing_.copies) {
-      out += str("  copy ", name(copy.source), " -> ", name(copy.destination), " at ",
-                 step_name(program_, program_.steps[copy.step.index]), ": ", copy.reason, '\n');
+      out.notes.push_back(str("copy ", name(copy.source), " -> ", name(copy.destination), " at ",
+                              step_name(program_, program_.steps[copy.step.index]), ": ", copy.reason));
     }
     for (const memory::SharingCandidate& apart : sharing_.kept_apart) {
-      out += str("  ", apart.value, " and ", apart.operand, " are kept apart at ", apart.step, ", as asked\n");
+      out.notes.push_back(str(apart.value, " and ", apart.operand, " are kept apart at ", apart.step, ", as asked"));
     }
-    return out + elided_text();
+    add_elided(out.notes);
+    return out;
   }
 
   /// The blocks of segments stand one above the other.
   Page page(const PageWords& words, std::span<const int64_t> symbols) const {
-    if (!plan_.is_static) {
-      throw Error(ErrorCode::unsupported, {}, "the memory of this program depends on sizes that are symbols")
-          .help("give its parameters static sizes, or the symbols upper bounds, to see a picture");
-    }
+    if (!plan_.is_static) throw depends_on_sizes();
     Page out{.title = words.title, .arena_bytes = plan_.arena_bytes(), .lower_bound_bytes = plan_.lower_bound_bytes()};
     std::vector<int64_t> base_bytes = {0};
     for (const Layout& layout : plan_.layouts) base_bytes.push_back(base_bytes.back() + layout.arena_bytes);
@@ -111,12 +107,12 @@ class Map {
  private:
   const std::string& name(BufferId b) const { return program_.buffers[b].name; }
 
-  std::string elided_text() const {
-    std::string copies, starts, stores;
+  void add_elided(std::vector<std::string>& notes) const {
+    std::vector<std::string> copies, starts, stores;
     for (const Step& step : program_.steps) {
-      const auto add = [&](std::string& out, bool elided, BufferId into) {
+      const auto add = [&](std::vector<std::string>& out, bool elided, BufferId into) {
         if (elided)
-          out += str("  nothing to move into ", name(into), " at ", step_name(program_, step), ": it is there\n");
+          out.push_back(str("nothing to move into ", name(into), " at ", step_name(program_, step), ": it is there"));
       };
       const auto root = [&](BufferId b) { return kernel::root_of(program_, b); };
       if (const auto* copy = std::get_if<kernel::Copy>(&step)) add(copies, copy->elided, root(copy->destination));
@@ -129,7 +125,7 @@ class Map {
         }
       }
     }
-    return copies + starts + stores;
+    for (const auto* list : {&copies, &starts, &stores}) notes.insert(notes.end(), list->begin(), list->end());
   }
 
   /// Is there a number, or a bound, for each symbol of it?
@@ -212,31 +208,37 @@ class Map {
     return out;
   }
 
-  std::string head() const {
+  /// The table without its rows.
+  MemoryTable head() const {
     if (plan_.is_static) {
-      return str("memory: arena ", plan_.arena_bytes(), " bytes, lower bound ", plan_.lower_bound_bytes(),
-                 bounds_text(), '\n');
+      return {.arena_bytes = plan_.arena_bytes(),
+              .lower_bound_bytes = plan_.lower_bound_bytes(),
+              .rest = bounds_text(),
+              .num_segments = sharing_.num_segments()};
     }
     Dim total = 0;
     for (const SharedStorage& storage : sharing_.storages) {
       if (storage.owner == Owner::arena) total = total + storage.size_bytes;
     }
-    return str("memory: an arena for each tuple of sizes, at most ", total.to_text(names_), " bytes and alignment\n");
+    return {.rest = str("at most ", total.to_text(names_), " bytes and alignment"),
+            .num_segments = sharing_.num_segments()};
   }
 
-  Row row(BufferId b, StepId step) const {
+  MemoryRow row(BufferId b, StepId step) const {
     const Placement& placement = sharing_.placements[b];
     const SharedStorage& storage = sharing_.storages[placement.storage];
     const Buffer& buffer = program_.buffers[b];
     const Lifetime& live = liveness_.lives[b];
-    return {step_name(program_, program_.steps[step.index]),
-            buffer.name,
-            type_text(program_, buffer),
-            storage_text(sharing_, placement.storage),
-            address(placement, storage),
-            kernel::size_bytes(buffer).to_text(names_),
-            str("[", live.begin, ", ", live.end, ")"),
-            reason(placement)};
+    return {.step = step_name(program_, program_.steps[step.index]),
+            .value = buffer.name,
+            .type = type_text(program_, buffer),
+            .storage = storage_text(sharing_, placement.storage),
+            .segment = storage.segment,
+            .at = address(placement, storage),
+            .bytes = kernel::size_bytes(buffer).to_text(names_),
+            .begin = live.begin,
+            .end = live.end,
+            .reason = reason(placement)};
   }
 
   std::string address(const Placement& placement, const SharedStorage& storage) const {
@@ -273,7 +275,11 @@ class Map {
 
 }  // namespace
 
-std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).text(); }
+MemoryTable memory_table(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).table(); }
+
+std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) {
+  return text(memory_table(program, plan));
+}
 
 Page memory_page(const KernelProgram& program, const MemoryPlan& plan, const PageWords& words,
                  std::span<const int64_t> symbols) {

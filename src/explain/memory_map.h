@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/memory_table.h"
 #include "explain/page.h"
 #include "kernel/kernel.h"
 #include "kernel/summary.h"
@@ -11,7 +12,8 @@
 
 namespace inlay::explain {
 
-/// The program with its plan: which value lives in which storage, what it took over, what it costs.
+/// The program with its plan: which value lives in which storage, what it took over, what it costs; and as text.
+MemoryTable memory_table(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
 std::string memory_map(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
 
 /// What the picture of a plan says that the plan does not know.

@@ -27,6 +27,9 @@ std::string fitted(const std::string& text, double width) {
   return room < kLeast ? "" : first_characters(text, room - 3) + "...";
 }
 
+/// Holds the sum of all bytes, of which many may lie in the same place.
+__extension__ using Wide = __int128;
+
 bool is_live_at(const PageBuffer& buffer, int64_t time) { return buffer.begin <= time && time < buffer.end; }
 
 int64_t bytes_at(const Page& page, int64_t time) {
@@ -426,13 +429,13 @@ class Writer {
 }  // namespace
 
 Peak peak_of(const Page& page) {
-  std::map<int64_t, int64_t> changes;
+  std::map<int64_t, Wide> changes;
   for (const PageBuffer& buffer : page.buffers) {
     changes[buffer.begin] += buffer.bytes;
     changes[buffer.end] -= buffer.bytes;
   }
-  std::vector<std::pair<int64_t, int64_t>> sums;  // the most first: what shares bytes counts twice, so none needs more
-  int64_t live = 0;
+  std::vector<std::pair<Wide, int64_t>> sums;  // the most first: what shares bytes counts twice, so none needs more
+  Wide live = 0;
   for (const auto& [time, change] : changes) sums.emplace_back(-(live += change), time);
   std::sort(sums.begin(), sums.end());
   Peak out;

@@ -44,6 +44,14 @@ TEST(Page, CountsSharedBytesOnce) {
   EXPECT_EQ(peak_of(page).bytes, 17);
 }
 
+TEST(Page, CountsMoreThanFitsIn64BitsWhereMuchIsShared) {
+  constexpr int64_t kLarge = int64_t{1} << 62;
+  Page page{.title = "t", .arena_bytes = INT64_MAX, .lower_bound_bytes = 0};
+  for (int i = 0; i < 4; ++i) page.buffers.push_back({.name = "x", .bytes = kLarge, .begin = i, .end = 9});
+  EXPECT_EQ(peak_of(page).bytes, kLarge);
+  EXPECT_EQ(peak_of(page).time, 0);
+}
+
 TEST(Page, ShowsEachBufferAndThePeak) {
   const std::string html = page_html(three_buffers());
   EXPECT_THAT(html, HasSubstr("<title>three</title>"));

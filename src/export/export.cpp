@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "export/cpp_words.h"
 #include "export/header.h"
+#include "export/sizes.h"
 #include "ir/nearest.h"
 #include "ir/region.h"
 #include "ir/verify.h"
@@ -181,6 +182,10 @@ std::vector<BoundArray> checked_arrays(std::string_view text, std::string_view f
   if (const std::string wrong = wrong_export_name(request.name); !wrong.empty()) {
     throw Error(ErrorCode::unknown_name, {}, str("an exported function cannot have this name: ", wrong));
   }
+  if (request.section.empty()) return in_order(parse(text, file_name), request.bound);
+  if (const std::string wrong = c_backend::wrong_section_name(request.section); !wrong.empty()) {
+    throw Error(ErrorCode::unknown_name, {}, str("arrays cannot lie in this section: ", wrong));
+  }
   return in_order(parse(text, file_name), request.bound);
 }
 
@@ -190,6 +195,15 @@ Graph checked_graph(std::string_view text, std::string_view file_name, const Fix
   check_all(graph, bound);
   for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
   return graph;
+}
+
+/// As the user wrote them; empty where nothing has a name. Rewriting may return another value.
+std::vector<std::string> result_names(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Output& output : graph.outputs) {
+    out.push_back(output.name.empty() ? graph.values[output.value].name : output.name);
+  }
+  return out;
 }
 
 Lowered lowered_for_c(const Graph& graph, Options options) {
@@ -203,7 +217,7 @@ struct Prepared {
       : bound(checked_arrays(text, file_name, request)),
         graph(checked_graph(text, file_name, request.sizes, bound)),
         made(lowered_for_c(graph, request.options)),
-        interface(made, request.name) {}
+        interface(made, request.name, result_names(graph)) {}
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
@@ -221,6 +235,7 @@ struct Prepared {
                                                            .supplies = true,
                                                            .freestanding = request.freestanding,
                                                            .blas = request.blas,
+                                                           .section = request.section,
                                                            .bound = elements});
     require_complete(graph, source.needed, file_name);
     return source.text + interface.functions();
@@ -243,6 +258,27 @@ std::vector<c_backend::BoundElements> elements_of(const Prepared& program) {
     ++array;
   }
   return out;
+}
+
+/// As NAME_ARENA_BYTES of the header.
+std::optional<int64_t> arena_bytes(const memory::MemoryPlan& plan) {
+  if (!plan.is_static || plan.layouts.size() != 1) return std::nullopt;
+  return plan.layouts[0].arena_bytes;
+}
+
+void add_sizes(const c_backend::Measured& made, const Interface& interface, const std::string& name,
+               ExportedSizes& sizes) {
+  if (const auto sections = loaded_sections(made.code)) {
+    const auto sum_of = [&](Use use) {
+      int64_t sum = 0;
+      for (const LoadedSection& section : *sections) sum += section.use == use ? section.num_bytes : 0;
+      return sum;
+    };
+    sizes.text = sum_of(Use::text);
+    sizes.rodata = sum_of(Use::rodata);
+    sizes.data = sum_of(Use::data);
+  }
+  sizes.stack = stack_bytes(made.calls, interface.is_typed() ? name : interface.entry());
 }
 
 /// The functions that follow are for this library alone.
@@ -314,11 +350,14 @@ Exported exported(std::string_view text, std::string_view file_name, const Expor
   const std::string code = program.code(is_source ? str("#include \"", header_name, "\"\n") : header,
                                         elements_of(program), {}, file_name, request);
   const ExportedFile header_file{header_name, header};
-  if (is_source) return {header_file, {request.name + ".c", code}};
+  ExportedSizes sizes{.arena = arena_bytes(program.made.plan)};
+  if (is_source) return {header_file, {request.name + ".c", code}, sizes};
   const bool is_shared = request.kind == ExportKind::shared;
   const auto product = is_shared ? c_backend::Product::shared : c_backend::Product::object;
   const std::string name = is_shared ? str("lib", request.name, ".so") : request.name + ".o";
-  return {header_file, {name, bytes_text(c_backend::compiled(code, product))}};
+  const c_backend::Measured made = c_backend::measured(code, product);
+  add_sizes(made, program.interface, request.name, sizes);
+  return {header_file, {name, bytes_text(made.code)}, sizes};
 }
 
 std::string exported_library(const LibraryRequest& request) {

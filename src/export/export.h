@@ -30,6 +30,7 @@ struct ExportRequest {
   std::vector<BoundArray> bound;  // one for each bound parameter; they fix sizes, too
   bool freestanding = false;      // the C needs no header of a hosted C
   bool blas = false;              // products and systems call the caller's BLAS and LAPACK
+  std::string section;            // where tables lie; empty: where the compiler puts them
   Options options;
 };
 

@@ -24,6 +24,7 @@ Exported exported(const Graph& graph, const ExportOptions& options) {
                         .sizes = {options.sizes.begin(), options.sizes.end()},
                         .freestanding = options.freestanding,
                         .blas = options.blas,
+                        .section = options.section,
                         .options = options_of(options.compile)};
   std::vector<ArrayRef> given;
   for (const auto& [name, array] : options.bound) given.push_back(array);

@@ -111,6 +111,46 @@ TEST(Export, ProductsCallTheBlasThatIsAskedFor) {
   EXPECT_THAT(exported(graph).code.bytes, testing::Not(HasSubstr(calls)));
 }
 
+TEST(Export, ItSaysHowLargeItIs) {
+  if (!c_backend::has_compiler()) GTEST_SKIP() << "no C compiler";
+  const Exported made = exported(product(), {.kind = ExportKind::object, .bound = {{"w", kMatrix}}});
+  EXPECT_GT(made.sizes.text.value(), 0);
+  EXPECT_GE(made.sizes.rodata.value(), 48);  // of w
+  EXPECT_EQ(made.sizes.data, 0);
+  EXPECT_THAT(made.header.bytes, HasSubstr(str("product_ARENA_BYTES ", made.sizes.arena.value(), "\n")));
+  const Exported source = exported(product(), {.bound = {{"w", kMatrix}}});
+  EXPECT_EQ(source.sizes.text, std::nullopt);
+  EXPECT_EQ(source.sizes.arena, made.sizes.arena);
+}
+
+TEST(Export, ArraysLieInTheSectionThatIsNamed) {
+  const Exported made = exported(product(), {.bound = {{"w", kMatrix}}, .section = ".flash"});
+  EXPECT_THAT(made.code.bytes, HasSubstr("#define INLAY_SECTION __attribute__((section(\".flash\")))"));
+  EXPECT_THAT(made.code.bytes, HasSubstr("w_elements[] INLAY_SECTION = {"));
+  EXPECT_EQ(failure([&] { exported(product(), {.bound = {{"w", kMatrix}}, .section = ".bss"}); }),
+            "unknown-name: arrays cannot lie in this section: `.bss` is a section for something else than constants");
+}
+
+TEST(Export, ArraysLieInNoSectionWhoseConstantsLinkersMerge) {
+  for (const char* name : {".rodata.cst8", ".rodata.str1.1", ".srodata.cst8"}) {
+    EXPECT_EQ(failure([&] { exported(product(), {.bound = {{"w", kMatrix}}, .section = name}); }),
+              str("unknown-name: arrays cannot lie in this section: `", name,
+                  "` is a section whose equal constants linkers merge"));
+  }
+}
+
+TEST(Export, NoNameEndsAComment) {
+  if (!c_backend::has_compiler()) GTEST_SKIP() << "no C compiler";
+  for (const char* name : {"n*/", "/*n", "n*\\\n/ int y;", "n*/*/"}) {
+    ArrayProgram p("shift");
+    p.output(p.param("x", DType::f64, {p.symbol(name)}) + 1.0, "y");
+    const Graph graph = p.finish();
+    const Exported made = exported(graph, {});
+    EXPECT_THAT(made.header.bytes, testing::Not(HasSubstr(name)));
+    EXPECT_NO_THROW(exported(graph, {.kind = ExportKind::object})) << name;
+  }
+}
+
 TEST(Export, AFreestandingCHasNoFunctionsOfComplexNumbers) {
   ArrayProgram p("turn");
   p.output(exp(p.param("z", DType::c128, {3})), "y");

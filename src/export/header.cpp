@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "backend/c/backend.h"
+#include "explain/memory_comment.h"
+#include "explain/memory_map.h"
 #include "export/cpp_words.h"
 #include "inlay/runtime.h"
+#include "runtime/arena.h"
 
 namespace inlay {
 
@@ -48,7 +51,7 @@ bool has_braces(const kernel::Site& site) { return site.message.find('{') != std
 
 }  // namespace
 
-Interface::Interface(const Lowered& made, const std::string& name)
+Interface::Interface(const Lowered& made, const std::string& name, const std::vector<std::string>& results)
     : made_(made),
       name_(name),
       is_typed_(made.kernels.symbols.size() == 0),
@@ -59,8 +62,13 @@ Interface::Interface(const Lowered& made, const std::string& name)
     variables_.reserve(own);
   for (const std::string& fixed : fixed_names()) variables_.reserve(fixed);
   add_params();
-  add_outputs();
+  add_outputs(results);
   for (const Symbol& symbol : made.kernels.symbols) sizes_.push_back(enumerator("_SIZE_", symbol.name));
+}
+
+std::string Interface::layout() const {
+  if (has_segments()) return str(name_, "_segment_bytes");
+  return made_.plan.is_static ? "" : str(name_, "_arena_bytes");
 }
 
 std::string Interface::enumerator(std::string_view of, std::string_view name) {
@@ -80,14 +88,19 @@ void Interface::add_params() {
   }
 }
 
-void Interface::add_outputs() {
+void Interface::add_outputs(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < made_.kernels.outputs.size(); ++i) {
     const BufferId id = made_.kernels.outputs[i];
     const Buffer& buffer = made_.kernels.buffers[id];
-    const Output& output = made_.graph.outputs[i];
-    const std::string name = output.name.empty() ? made_.graph.name_text(output.value) : output.name;
+    std::string name = names[i].empty() ? str("out", i) : names[i];
+    const auto is_users = [&] {
+      return std::ranges::find(names, name) != names.end() ||
+             std::ranges::find(params_, name, &Slot::name) != params_.end();
+    };
+    while (names[i].empty() && is_users()) name += '_';
     Slot slot{.name = name, .type = type_text(made_.kernels, buffer), .dtype = buffer.dtype};
     slot.enumerator = enumerator("_OUT_", name);
+    slot.segment = memory::segment_of(made_.plan.sharing, buffer.dims);
     slot.taken = memory::param_in_output(made_.kernels, made_.plan.sharing, id);
     if (is_typed_) slot.num_elements = kernel::num_elements(buffer).evaluate({});
     if (is_typed_ && slot.taken < 0) slot.variable = variables_.take(name, "y");
@@ -104,8 +117,8 @@ std::string Interface::code_of(SiteId site) const {
 /// Those that depend on nothing of the program.
 std::vector<std::string> Interface::fixed_names() const {
   std::vector<std::string> out = {name_};
-  for (const char* end : {"_entry", "_message", "_message_with", "_arena_bytes", "_FAILED", "_ARENA_BYTES",
-                          "_ARENA_ALIGNMENT", "_OFFSETS"}) {
+  for (const char* end : {"_entry", "_message", "_message_with", "_arena_bytes", "_segment_bytes", "_FAILED",
+                          "_ARENA_BYTES", "_ARENA_ALIGNMENT", "_OFFSETS", "_SEGMENTS"}) {
     out.push_back(name_ + end);
   }
   return out;
@@ -138,7 +151,8 @@ void Interface::describe(Text& out) const {
 
 namespace {
 
-void write_enum(Text& out, std::string_view comment, const std::vector<Slot>& slots) {
+/// `params`: in whose bytes results may lie.
+void write_enum(Text& out, std::string_view comment, const std::vector<Slot>& slots, const std::vector<Slot>& params) {
   if (slots.empty()) return;
   out.comment(comment);
   out.open("enum");
@@ -146,8 +160,13 @@ void write_enum(Text& out, std::string_view comment, const std::vector<Slot>& sl
     std::string what = slots[i].type;
     if (slots[i].is_in_the_code) what += ", lies in the code: its slot is not read";
     if (slots[i].is_written) what += ", may be overwritten";
-    if (slots[i].taken >= 0) what += ", lies in the bytes of an input, at whose address it is passed";
-    out.line(slots[i].enumerator, " = ", i, i + 1 < slots.size() ? "," : "", " /* ", what, " */");
+    if (slots[i].segment > 0) what += str(", set by begin_segment for segment ", slots[i].segment);
+    if (slots[i].taken >= 0) {
+      const std::string& param = params[static_cast<std::size_t>(slots[i].taken)].enumerator;
+      what += str(", lies in the bytes of ", param, ", at whose address it is passed");
+    }
+    out.line(slots[i].enumerator, " = ", i, i + 1 < slots.size() ? "," : "", " /* ", c_backend::comment_text(what),
+             " */");
   }
   out.close(";");
   out.blank();
@@ -156,36 +175,66 @@ void write_enum(Text& out, std::string_view comment, const std::vector<Slot>& sl
 }  // namespace
 
 void Interface::write_slots(Text& out) const {
-  write_enum(out, "Slots of InlayCall.params.", params_);
-  write_enum(out, "Slots of InlayCall.outputs.", outputs_);
+  write_enum(out, "Slots of InlayCall.params.", params_, params_);
+  write_enum(out, "Slots of InlayCall.outputs.", outputs_, params_);
   if (sizes_.empty()) return;
-  out.comment("Places in InlayCall.symbols.");
+  std::vector<std::string> found;
+  for (const kernel::Step& step : made_.kernels.steps) {
+    for (const SymbolId symbol : kernel::symbols_bound_by(step)) found.push_back(sizes_[symbol.index]);
+  }
+  out.comment(str("Places in InlayCall.symbols", found.empty() ? "" : "; a call sets ", join(found, ", "), "."));
   out.line("enum { ", join(sizes_, ", "), " };");
   out.blank();
 }
 
+void Interface::write_alignment(Text& out) const {
+  static_assert(runtime::kArenaAlignment == 64, "the layouts of backend/c/functions/layout.c are multiples of this");
+  out.line("#define ", name_, "_ARENA_ALIGNMENT ", runtime::kArenaAlignment);
+}
+
+/// What begin_segment has to do, which is the caller's.
+void Interface::write_segments(Text& out) const {
+  const memory::MemoryPlan& plan = made_.plan;
+  out.comment(
+      str("Working memory is a block for each of ", name_, "_SEGMENTS segments, at a multiple of ", name_,
+          "_ARENA_ALIGNMENT, since a call finds sizes on its way. InlayCall.segments[0] is there when it begins. "
+          "InlayCall.begin_segment is called where a later segment begins, with the sizes of that in "
+          "InlayCall.symbols, and sets InlayCall.segments[segment] and those of InlayCall.outputs that are "
+          "marked with the segment above. In a loop one segment may begin again and again: the block of the "
+          "time before is free then. begin_segment returns INLAY_OK or what the call is to end with, as "
+          "INLAY_OUT_OF_MEMORY."));
+  std::string minus_one;
+  if (!plan.is_static) minus_one = ", or -1 where they do not fit in 64 bits";
+  if (plan.upper_bounds.size() > 0) minus_one = ", or -1 where a size is beyond its upper bound";
+  const char* offsets = plan.is_static ? ". No offset depends on sizes: InlayCall.offsets is not read"
+                                       : ", and sets the offsets of the segment among those of InlayCall.offsets";
+  out.comment(str(layout(),
+                  "() returns the bytes of a segment's block for sizes as InlayCall.symbols has them when it "
+                  "begins",
+                  minus_one, offsets, ". Where a block has 0 bytes the pointer is not read."));
+  write_alignment(out);
+  out.line("enum { ", name_, "_SEGMENTS = ", plan.sharing.num_segments(), ", ", name_,
+           "_OFFSETS = ", std::max<std::size_t>(plan.sharing.storages.size(), 1), " };");
+  out.line(c_backend::layout_prototype(plan, layout()), ";");
+  out.blank();
+}
+
 void Interface::write_arena(Text& out) const {
+  if (has_segments()) return write_segments(out);
   if (!layout().empty()) {
     out.comment(str("Working memory, which is InlayCall.segments[0], at a multiple of ", name_, "_ARENA_ALIGNMENT. ",
                     layout(),
                     "() returns its bytes for sizes as InlayCall.symbols has them, or -1 where they do not fit in 64 "
                     "bits, and sets offsets, which InlayCall.offsets is to be."));
-    out.line("#define ", name_, "_ARENA_ALIGNMENT 64");
+    write_alignment(out);
     out.line("enum { ", name_, "_OFFSETS = ", made_.plan.sharing.storages.size(), " };");
-    out.line(c_backend::layout_prototype(layout()), ";");
-    out.blank();
-    return;
-  }
-  if (!made_.plan.is_static || made_.plan.layouts.size() != 1) {
-    out.comment(
-        "The bytes of working memory depend on sizes that a call finds: InlayCall.begin_segment is called where it has "
-        "found them, and sets InlayCall.offsets and InlayCall.segments.");
+    out.line(c_backend::layout_prototype(made_.plan, layout()), ";");
     out.blank();
     return;
   }
   out.comment("Working memory, which is InlayCall.segments[0]; where it has 0 bytes the pointer is not read.");
-  out.line("#define ", name_, "_ARENA_BYTES ", made_.plan.layouts[0].arena_bytes);
-  out.line("#define ", name_, "_ARENA_ALIGNMENT 64");
+  out.line("#define ", name_, "_ARENA_BYTES ", made_.plan.arena_bytes());
+  write_alignment(out);
   out.blank();
 }
 
@@ -253,6 +302,8 @@ std::string Interface::header() const {
   out = Text();
   out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
   write_slots(out);
+  out.line(explain::memory_comment(explain::memory_table(made_.kernels, made_.plan)));
+  out.blank();
   write_arena(out);
   write_codes(out);
   write_prototypes(out);

@@ -21,11 +21,13 @@ struct Slot {
   bool is_written = false;      // of a parameter: a call overwrites its bytes
   int taken = -1;               // of a result: the parameter in whose bytes it lies
   bool is_in_the_code = false;  // of a bound parameter
+  int segment = 0;              // of a result: the segment at whose beginning its size is known
 };
 
 class Interface {
  public:
-  Interface(const Lowered& made, const std::string& name);
+  /// `results`: their names; empty where one has none: it is called by its position, out0.
+  Interface(const Lowered& made, const std::string& name, const std::vector<std::string>& results);
 
   /// Is every size fixed?
   bool is_typed() const { return is_typed_; }
@@ -37,16 +39,19 @@ class Interface {
   std::vector<std::string> names() const;
 
   /// The function that lays out working memory; empty: there is none.
-  std::string layout() const { return c_backend::has_layout(made_.plan) ? str(name_, "_arena_bytes") : ""; }
+  std::string layout() const;
   std::string entry() const { return str(name_, "_entry"); }
 
  private:
   std::vector<std::string> fixed_names() const;
   void add_params();
-  void add_outputs();
+  void add_outputs(const std::vector<std::string>& names);
   void describe(c_backend::Text& out) const;
   void write_slots(c_backend::Text& out) const;
   void write_arena(c_backend::Text& out) const;
+  void write_alignment(c_backend::Text& out) const;
+  void write_segments(c_backend::Text& out) const;
+  bool has_segments() const { return made_.plan.sharing.num_segments() > 1; }
   void write_codes(c_backend::Text& out) const;
   void write_prototypes(c_backend::Text& out) const;
   void write_typed(c_backend::Text& out) const;

@@ -179,6 +179,11 @@ void Rewriter::replace_result(ValueId old, ValueId by) {
   pass_name_on(old, by);
 }
 
+void Rewriter::stand_in(ValueId old, ValueId by) {
+  values_[old] = by;
+  pass_name_on(old, by);
+}
+
 void Rewriter::replace_along(NodeId old, NodeId earlier, ValueId by) {
   began_at_[old] = began_at_[earlier];
   replace(old, by);

@@ -41,6 +41,8 @@ class Rewriter {
   /// Replaces the result of `old` by `by`, which depends on the new node of `earlier`, another old node, as well: it
   /// carries the checks of both.
   void replace_along(NodeId old, NodeId earlier, ValueId by);
+  /// What is copied later reads `by` for `old`, a value of another dtype: it must take that.
+  void stand_in(ValueId old, ValueId by);
   /// Uses the new node of `twin`, another old node, for `old` too, with the checks of both.
   void share(NodeId old, NodeId twin);
 

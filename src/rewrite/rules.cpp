@@ -19,6 +19,7 @@ std::vector<RuleInfo> all_rules() {
       {"detach-asserts", "f(assert(x, p))", "f(x), and assert(p)", "", Close::bitwise},
       {"identity-parts", "max(concat(x, [-inf]))", "max(x)", "", Close::bitwise},
       {"find-folds", "max(x), and sum(exp(x - max(x)))", "one fold of both", "", Close::rounding},
+      {"single-precision", "cast(sum(cast(x)))", "sum(x)", "single precision is asked for", Close::rounding},
       {"running-prefix", "cumsum(x)[0:k]", "cumsum(x[0:k])", "nothing else reads it", Close::bitwise},
   };
   for (const NodeRule& rule : node_rules()) out.push_back({rule.name, rule.from, rule.to, "", rule.close});

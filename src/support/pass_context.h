@@ -25,6 +25,7 @@ struct PassOptions {
   Close farthest = Close::better;           // bitwise: no rule that changes a bit
   int64_t max_short_side = 16;              // a matmul whose summed or result side is at most this becomes a sum
   bool moments_in_one_pass = true;          // a sum of (x - mean)^2 is folded along with the mean
+  bool single_precision = false;            // f64 that is rounded to f32 in the end is computed in f32
   std::vector<std::string> disabled_rules;  // by name
   int64_t max_rewrites = std::numeric_limits<int64_t>::max();
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "buffer_file.h"
+#include "explain/memory_comment.h"
+#include "explain/page.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "kernel/text.h"
@@ -89,6 +91,17 @@ std::string try_csv(std::string_view bytes) {
       return str("written and read again it differs:\n", text);
     tool::check(file, file.pools);
     memory::pools::plan(file.buffers, file.pools, memory::pools::planner_of({.planner = memory::Planner::greedy}));
+    return "";
+  });
+}
+
+std::string try_header(std::string_view bytes) {
+  return judged([&]() -> std::string {
+    const explain::MemoryTable map = explain::read_memory_comment(bytes, "fuzz");
+    const std::string text = explain::memory_comment(map);
+    const std::string again = explain::memory_comment(explain::read_memory_comment(text, "written"));
+    if (again != text) return str("written differently the second time:\n", text, again);
+    if (map.arena_bytes) (void)explain::page_html(explain::memory_page(map, "fuzz"));
     return "";
   });
 }

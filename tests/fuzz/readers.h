@@ -17,6 +17,8 @@ std::string try_npy(std::string_view bytes);
 std::string try_csv(std::string_view bytes);
 /// Numbers that a client of BridgeStan gives, in C: reads, and so does another reader where it understands the text.
 std::string try_json(std::string_view bytes);
+/// The plan of memory in a header of inlay export: reads, writes and reads again; then draws it.
+std::string try_header(std::string_view bytes);
 /// A network: reads, makes a graph of it, and verifies that.
 std::string try_onnx(std::string_view bytes);
 
@@ -25,6 +27,7 @@ struct Reader {
   std::string (*attempt)(std::string_view bytes);
 };
 inline constexpr Reader kReaders[] = {{"graph", try_graph_text}, {"kernels", try_kernel_text}, {"npy", try_npy},
-                                      {"csv", try_csv},          {"json", try_json},           {"onnx", try_onnx}};
+                                      {"csv", try_csv},          {"json", try_json},           {"header", try_header},
+                                      {"onnx", try_onnx}};
 
 }  // namespace inlay::fuzz

@@ -104,6 +104,10 @@ PAIRS = {
     "an input's keyword": (of_two, lambda: of_two(name="z")),
     "a mode's rewrites": (example, lambda: example(mode=inlay.pytensor.MODE.excluding("canonicalize"))),
     "a mode's choice": (example, lambda: example(mode=inlay.pytensor.mode(fuse="none"))),
+    "single precision": (
+        lambda: example(dtype="float32", result="sum"),
+        lambda: example(dtype="float32", result="sum", mode=inlay.pytensor.mode(single_precision=True)),
+    ),
     "the upper bound of a size": (example, lambda: example(mode=inlay.pytensor.mode(upper={"x_0": 7}))),
     "what is in a loop": (scanned, lambda: scanned(lambda x: x * 3)),
     "the steps of a loop": (scanned, lambda: scanned(steps=5)),

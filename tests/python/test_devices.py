@@ -145,7 +145,7 @@ def test_a_program_of_floats_calls_nothing_of_doubles(name, board, tmp_path):
     path = devices.compile_for(board, name, tmp_path)
     assert devices.undefined(board, path) <= {"memset", "memcpy"}
     compile_strictly(board.tool("gcc"), tmp_path / f"{name}.c", *board.flags, "-fno-math-errno", "-Wdouble-promotion")
-    assert devices.sizes(board, path)["data"] == 0
+    assert devices.sizes(path)["data"] == 0
 
 
 @on_boards
@@ -240,7 +240,7 @@ def test_it_computes_the_same_bits_as_webassembly(name, tmp_path):
 @pytest.mark.parametrize("name", SOURCES[len(devices.PROGRAMS) :])
 def test_a_network_is_small(name, board, tmp_path):
     devices.export(name, tmp_path)
-    assert devices.sizes(board, devices.compile_for(board, name, tmp_path))["text"] <= 5 * 1024
+    assert devices.sizes(devices.compile_for(board, name, tmp_path))["text"] <= 5 * 1024
 
 
 def check_radon(printed):
@@ -257,7 +257,7 @@ def check_radon(printed):
 @on_boards_with_floats
 def test_radon_is_small(board, tmp_path):
     assert devices.export("radon", tmp_path) == devices.lower_bound("radon", tmp_path)
-    assert devices.sizes(board, devices.compile_for(board, "radon", tmp_path))["text"] <= 2048
+    assert devices.sizes(devices.compile_for(board, "radon", tmp_path))["text"] <= 2048
 
 
 @pytest.mark.parametrize("name", SOURCES)

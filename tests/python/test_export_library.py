@@ -237,19 +237,32 @@ def test_exponential(n, size, t, tmp_path):
         assert off <= 10 * max(n, 1) * doubled * np.finfo(a.dtype).eps * np.abs(wanted[i]).max(initial=0)
 
 
-def test_spectra_of_what_is_not_finite_are_nan(tmp_path):
-    text = """graph @f(%a: f64[4, 3], %b: c64[3, 3]) {
-  %u, %s, %vh = svd %a
-  %w, %v = eigh %b
-  return %u, %s, %vh, %w, %v
-}"""
-    inlay.export(text, tmp_path, "shared", name="f")
-    a, b = RNG.normal(size=(4, 3)), np.eye(3, dtype=np.complex64)
-    a[3, 1], b[2, 1] = -np.inf, 1j * np.nan
-    got = [np.zeros(shape, t) for shape, t in [((4, 3), a.dtype), (3, a.dtype), ((3, 3), a.dtype), (3, np.float32), ((3, 3), b.dtype)]]
-    assert Library(tmp_path, "f")([a, b], got) == 0
+def test_eigenvalues_of_what_is_not_finite_are_nan(tmp_path):
+    inlay.export("graph @f(%b: c64[3, 3]) {\n  %w, %v = eigh %b\n  return %w, %v\n}", tmp_path, "shared", name="f")
+    b = np.eye(3, dtype=np.complex64)
+    b[2, 1] = 1j * np.nan
+    got = [np.zeros(3, np.float32), np.zeros((3, 3), b.dtype)]
+    assert Library(tmp_path, "f")([b], got) == 0
     for each in got:
         assert np.isnan(each).all()
+
+
+@pytest.mark.parametrize("t, part", [("f32", np.nan), ("f64", -np.inf), ("c64", 1j * np.nan), ("c128", np.inf)])
+@pytest.mark.parametrize("op, shapes", [("singular_values", [(2, 3)]), ("svd", [(2, 4, 3), (2, 3), (2, 3, 3)]),
+                                        ("svd_full", [(2, 4, 4), (2, 3), (2, 3, 3)])])  # fmt: skip
+def test_what_is_not_finite_has_no_singular_values(op, shapes, t, part, tmp_path):
+    results = ", ".join(f"%r{i}" for i in range(len(shapes)))
+    text = f"graph @f(%a: {t}[2, 4, 3]) {{\n  {results} = {op} %a\n  return {results}\n}}"
+    inlay.export(text, tmp_path, "shared", name="f")
+    dtype = np.dtype(f"{t[0]}{int(t[1:]) // 8}")
+    a = RNG.normal(size=(2, 4, 3)).astype(dtype)
+    reals = a.real.dtype
+    got = [np.zeros(shape, reals if len(shape) == 2 else dtype) for shape in shapes]
+    library = Library(tmp_path, "f")
+    assert library([a], got) == 0
+    a[1, 3, 1] = part
+    code = library([a], got)
+    assert "the singular values do not converge (matrix 1)" in library.message_with(code, library.numbers)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import cloudpickle
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
@@ -54,7 +55,22 @@ def test_a_text_program_is_saved_and_loaded(tmp_path):
     assert dumps(g) == dumps(f)
 
 
-@pytest.mark.parametrize("again", [lambda f: pickle.loads(pickle.dumps(f)), copy.deepcopy, lambda f: loads(dumps(f))])
+def pickled(fn):
+    return pickle.loads(pickle.dumps(fn))
+
+
+def cloudpickled(fn):
+    return cloudpickle.loads(cloudpickle.dumps(fn))
+
+
+def saved(fn):
+    return loads(dumps(fn))
+
+
+WAYS = [pickled, cloudpickled, copy.deepcopy, saved]
+
+
+@pytest.mark.parametrize("again", WAYS)
 def test_a_text_program_is_pickled(again):
     f, g = chain(), again(again(chain()))
     for one, other in zip(f(np.eye(2)), g(np.eye(2)), strict=True):
@@ -141,15 +157,12 @@ def test_a_loaded_function_needs_no_code_generator(tmp_path):
 # --- PyTensor's functions ---
 
 
-def pickled(fn):
-    return pickle.loads(pickle.dumps(fn))
-
-
-def test_shared_variables_and_updates_go_along():
+@pytest.mark.parametrize("again", WAYS)
+def test_shared_variables_and_updates_go_along(again):
     x, s = pt.dvector("x"), pytensor.shared(np.ones(3), name="s")
     f = pytensor.function([x], x * s, updates={s: s + 1}, mode="INLAY")
     f(np.ones(3))
-    g = pickled(f)
+    g = again(f)
     assert g(np.ones(3)).tolist() == [2.0] * 3
     assert f(np.ones(3)).tolist() == [2.0] * 3  # neither has moved the other's
     assert g.get_shared()[0].get_value().tolist() == [3.0] * 3
@@ -235,7 +248,6 @@ def test_a_function_whose_results_have_other_sizes_is_compiled_again():
         def perform(self, node, inputs, outputs):
             outputs[0][0] = np.repeat(inputs[0], 2)
 
-    pytest.importorskip("cloudpickle")  # the op is of this function
     x = pt.dvector("x")
     f = pytensor.function([x], Doubled()(x) + 1, mode="INLAY")
     g = loads(dumps(f))

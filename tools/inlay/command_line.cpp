@@ -93,6 +93,7 @@ Examples:
   inlay explain --json shift.inlay | jq .arena_bytes
   inlay explain shift.inlay --memory=map.html    and a picture of the memory, for a browser
   inlay explain shift.inlayfn                    what a file of inlay.save has: its code, parameters, kernels, memory
+  inlay explain build/shift.h                    the memory of an exported program, which its header has
   INLAY_DUMP=dump inlay explain shift.inlay      and every stage's result in a file of its own)";
 
 constexpr const char* kCompileFooter = R"(
@@ -187,6 +188,8 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
   app->add_option("--bisect", flags.bisect, "only the first N rewrites (inlay opt --help)")
       ->check(at_least(0))
       ->type_name("N");
+  app->add_flag("--single-precision", flags.single_precision,
+                "what a program computes in f64 only to round it to f32 is computed in f32 (docs/dtypes.md)");
   app->add_option("--fixed", flags.network.fixed,
                   "an input of a network (.onnx), or a size, that is the same in all calls")
       ->allow_extra_args(false)
@@ -257,7 +260,8 @@ CLI::App* declare(CLI::App& app, OptCommand& command) {
 
 CLI::App* declare(CLI::App& app, ExplainCommand& command) {
   CLI::App* explain = app.add_subcommand("explain", "Show how a program is compiled: rewrites, kernels, memory, time");
-  explain->add_option("file", command.file, "the program, or a compiled function that was saved")->required();
+  explain->add_option("file", command.file, "the program, or a compiled function that was saved or exported")
+      ->required();
   explain->add_flag("--json", command.json, "one JSON object instead of text");
   explain->add_option("--memory", command.memory, "write a picture of the memory over time into this file")
       ->check(path())
@@ -300,6 +304,9 @@ CLI::App* declare(CLI::App& app, ExportCommand& command) {
       ->type_name("NAME=FILE.npy");
   out->add_flag("--freestanding", command.freestanding, "C for machines that have no C library but libm");
   out->add_flag("--blas", command.blas, "products and systems call a BLAS and a LAPACK, which whoever links brings");
+  out->add_option("--section", command.section, "bound arrays and constants lie in this section of the object file")
+      ->check(CLI::Validator(c_backend::wrong_section_name, "NAME"));
+  out->add_flag("--json", command.json, "one JSON object: both files, text_bytes, rodata_bytes, ..., arena_bytes");
   add_compile_flags(out, command.compile);
   out->footer(kExportFooter);
   return out;

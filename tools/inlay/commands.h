@@ -26,6 +26,7 @@ struct CompileFlags {
   std::vector<std::string> no_inplace;
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
+  bool single_precision = false;
   NetworkFlags network;
 
   bool operator==(const CompileFlags&) const = default;
@@ -91,6 +92,8 @@ struct ExportCommand {
   std::vector<std::string> bound;  // "w=w.npy"
   bool freestanding = false;
   bool blas = false;
+  std::string section;
+  bool json = false;
   CompileFlags compile;
 };
 int export_file(const ExportCommand& command);

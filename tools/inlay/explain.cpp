@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "explain/memory_map.h"
+#include "exported_header.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "kernel/kernel_texts.h"
@@ -120,6 +121,7 @@ std::string explain_json(const Lowered& program, const file::FunctionFile* file)
   for (const auto& [stage, time] : program.seconds) seconds[stage] = time;
   nlohmann::ordered_json out = {{"rewrites", rewrites},
                                 {"kernels", kernels},
+                                {"memory", rows_json(explain::memory_table(program.kernels, program.plan))},
                                 {"copies", copies},
                                 {"stored", stored},
                                 {"apart", apart},

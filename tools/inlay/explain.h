@@ -13,7 +13,8 @@ namespace inlay::tool {
 std::string explain(const Lowered& program, const file::FunctionFile* file = nullptr);
 
 /// The same as one JSON object: `rewrites` (how often, by rule), `kernels` (name, text, stages, loads, stores,
-/// reductions, reads, writes), `copies` (reason), `stored` (name, bytes, where, reason), `apart` (first,
+/// reductions, reads, writes), `memory` (step, value, type, storage, segment, at, bytes, lives, reason: the rows of the
+/// memory map), `copies` (reason), `stored` (name, bytes, where, reason), `apart` (first,
 /// second, shared, reason), `arena_bytes` (null where it
 /// depends on sizes), `refusals`, `order_gain` (empty: the steps run as they were fused), `seconds` by stage;
 /// with a `file` (versions, code, target, parameters, results, sections) it has neither rewrites nor seconds.

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include <nlohmann/json.hpp>
+
 #include "commands.h"
 #include "export/export.h"
 #include "ir/text.h"
@@ -49,6 +51,33 @@ onnx::Network network_of(const ExportCommand& command) {
   return is_network(command.file) ? read_network(command.file, command.compile.network) : onnx::Network();
 }
 
+/// In the order in which they are told; those that are not known are none.
+std::vector<std::pair<std::string, std::optional<int64_t>>> by_name(const ExportedSizes& sizes) {
+  return {{"text", sizes.text},
+          {"rodata", sizes.rodata},
+          {"data", sizes.data},
+          {"stack", sizes.stack},
+          {"arena", sizes.arena}};
+}
+
+/// The files, and the sizes: `text 1204, rodata 96, data 0, stack 232, arena 64 bytes`.
+std::string text_of(const std::string& header, const std::string& code, const ExportedSizes& sizes) {
+  std::vector<std::string> known;
+  for (const auto& [name, bytes] : by_name(sizes)) {
+    if (bytes) known.push_back(str(name, " ", *bytes));
+  }
+  return str(header, "\n", code, known.empty() ? "" : "\n", join(known, ", "), known.empty() ? "" : " bytes");
+}
+
+std::string json_text(const std::string& header, const std::string& code, const ExportedSizes& sizes) {
+  nlohmann::ordered_json out = {{"header", header}, {"code", code}};
+  for (const auto& [name, bytes] : by_name(sizes)) {
+    if (bytes) out[name + "_bytes"] = *bytes;
+  }
+  const auto other_bytes = nlohmann::ordered_json::error_handler_t::replace;  // paths may be no UTF-8
+  return out.dump(-1, ' ', false, other_bytes);
+}
+
 }  // namespace
 
 int export_file(const ExportCommand& command) {
@@ -68,7 +97,8 @@ int export_file(const ExportCommand& command) {
                         .kind = export_kind_named(kind),
                         .sizes = sizes_of(command),
                         .freestanding = command.freestanding,
-                        .blas = command.blas};
+                        .blas = command.blas,
+                        .section = command.section};
   request.options = command.compile.options();
   std::vector<Tensor> arrays;
   arrays.reserve(command.bound.size());
@@ -91,7 +121,7 @@ int export_file(const ExportCommand& command) {
   const std::string header = (folder / made.header.name).string();
   write_file(header, made.header.bytes);
   write_file(code, made.code.bytes);
-  std::cout << header << "\n" << code << "\n";
+  std::cout << (command.json ? json_text(header, code, made.sizes) : text_of(header, code, made.sizes)) << "\n";
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/saved.h"
 #include "explain.h"
 #include "explain/memory_map.h"
+#include "exported_header.h"
 #include "ir/text.h"
 #include "kernel/text.h"
 #include "network_file.h"
@@ -97,6 +98,7 @@ Options CompileFlags::options() const {
   std::vector<std::string>& disabled = options.rewrite.disabled_rules;  // with those of the environment
   disabled.insert(disabled.end(), rewrite_off.begin(), rewrite_off.end());
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;
+  options.rewrite.single_precision = single_precision;
   return options;
 }
 
@@ -116,15 +118,28 @@ int show(const Lowered& made, const file::FunctionFile* file, const ExplainComma
   return kDone;
 }
 
+/// Of a file that was compiled.
+void require_no_choices(const ExplainCommand& command) {
+  if (command.compile == CompileFlags{}) return;
+  throw Error(ErrorCode::unsupported, {}, str(command.file, " is compiled already"))
+      .help("options of a compilation are for the text of a program; a file of it shows how it was compiled");
+}
+
+int show_exported(const ExplainCommand& command) {
+  const explain::MemoryTable map = exported_plan(command.file);
+  require_no_choices(command);
+  if (!command.memory.empty()) write_file(command.memory, explain::page_html(explain::memory_page(map, command.file)));
+  std::cout << (command.json ? memory_json(map) : memory_text(map));
+  return kDone;
+}
+
 }  // namespace
 
 int explain_file(const ExplainCommand& command) {
+  if (is_exported(command.file)) return show_exported(command);
   if (const std::string bytes = is_network(command.file) ? "" : read_file(command.file); is_saved_function(bytes)) {
     const file::FunctionFile file = saved_function(bytes, command.file);
-    if (command.compile != CompileFlags{}) {
-      throw Error(ErrorCode::unsupported, {}, str(command.file, " is compiled already"))
-          .help("options of a compilation are for the text of a program; a file of it shows how it was compiled");
-    }
+    require_no_choices(command);
     return show(inlay::read_program(file), &file, command);
   }
   const ProgramFile program = read_program(command.file, command.compile.network);

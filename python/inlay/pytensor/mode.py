@@ -70,6 +70,7 @@ def mode(
     dump=None,
     cpu=None,
     threads=None,
+    single_precision=None,
 ):
     """A Mode as "INLAY" is, whose functions are compiled with choices of its own, each as in `inlay.compile`.
 
@@ -78,7 +79,8 @@ def mode(
     `order`: "memory" or "given". `may_share`: a function of (step, value, operand): whether one may take the other's
     bytes. `upper`: the most that sizes will be, by the names that `inlay.pytensor.explain` has. `verify`: whether
     each stage is checked. `dump`: a folder for what each stage makes. `cpu`: "avx2", "sse2", "neon", or as "-avx512f".
-    `threads`: on how many a call may run; the results are the same for any number.
+    `threads`: on how many a call may run; the results are the same for any number. `single_precision`: whether what is
+    computed in float64 only to be rounded to float32, as sums of float32 are, is computed in float32.
 
     Raises TypeError for a choice of a wrong type; ValueError for a name that there is not, when a function is compiled.
     """
@@ -87,7 +89,7 @@ def mode(
     )
     choices = Choices(
         backend=backend, fuse=fuse, planner=planner, order=order, may_share=may_share, upper=upper, verify=verify, dump=dump,
-        cpu=cpu, threads=threads,
+        cpu=cpu, threads=threads, single_precision=single_precision,
     )  # fmt: skip
     return Mode(InlayLinker(choices=choices), query)
 

@@ -55,6 +55,29 @@ std::string wrong_entry_name(const std::string& name) {
   return {};
 }
 
+std::string wrong_section_name(const std::string& name) {
+  const auto is_right = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-'; };
+  if (name.empty() || !std::ranges::all_of(name, is_right)) {
+    return str("`", name, "` is not made of letters, digits, `.`, `_` and `-`");
+  }
+  // .data.weights, too, is what compilers and linkers take for .data; .rodata.weights is a place for constants.
+  const std::string_view first = std::string_view(name).substr(0, name.find('.', 1));
+  constexpr std::string_view kOther[] = {
+      ".bss",   ".lbss",     ".ldata",      ".noinit", ".persistent", ".sbss2",    ".comment",       ".ctors",
+      ".data",  ".dtors",    ".dynamic",    ".dynstr", ".dynsym",     ".eh_frame", ".fini",          ".got",
+      ".hash",  ".init",     ".fini_array", ".interp", ".init_array", ".plt",      ".preinit_array", ".sbss",
+      ".sdata", ".shstrtab", ".strtab",     ".symtab", ".tbss",       ".tdata",    ".text",          ".tm_clone_table"};
+  for (const char* merged : {".rodata.cst", ".rodata.str", ".srodata.cst"}) {
+    if (name.starts_with(merged)) return str("`", name, "` is a section whose equal constants linkers merge");
+  }
+  const bool begins_so = name.starts_with(".debug") || name.starts_with(".rel") || name.starts_with(".gnu") ||
+                         name.starts_with(".note") || name.starts_with(".eh_frame");
+  if (begins_so || std::ranges::find(kOther, first) != std::end(kOther)) {
+    return str("`", name, "` is a section for something else than constants");
+  }
+  return {};
+}
+
 /// A judge of the sources that exported code has: program tests run them in this process.
 static bool is_asked_to_supply() { return std::getenv("INLAY_C_ALONE") != nullptr; }
 

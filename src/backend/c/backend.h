@@ -45,20 +45,22 @@ struct SourceOptions {
   std::string entry = kEntry;
   std::string declarations;        // instead of inlay/runtime.h: a header that has it too, or an #include of that
   std::vector<std::string> taken;  // names that `declarations` gives, and no other thing of the file has
-  std::string layout;         // a function that lays out working memory for sizes; empty: none. Only where has_layout()
+  std::string layout;              // a function that lays out working memory (layout_prototype); empty: none
   bool supplies = false;      // what of inlay's functions has a C source (functions/supplied.c) is there, not declared
   bool freestanding = false;  // for machines without a C library: no header of its is included, and where
                               // counts_in_32_bits() indices have 32
   bool blas = false;          // products and systems call a BLAS and a LAPACK by Fortran's names
+  std::string section;        // tables lie in this one of the object file; empty: where the compiler puts constants
   std::vector<BoundElements> bound;  // are tables of the file: call->params is not read for them
 };
 
-/// Does the layout of working memory depend on the sizes of a call, and on nothing that the call finds?
-bool has_layout(const memory::MemoryPlan& plan);
-
-/// `int64_t NAME(const int64_t* sizes, int64_t* offsets)`: sets InlayCall.offsets for InlayCall.symbols and returns the
-/// bytes of the arena, or -1 where they do not fit in 64 bits.
-std::string layout_prototype(const std::string& name);
+/// The function that tells a caller of working memory.
+/// Of one segment: `int64_t NAME(const int64_t* sizes, int64_t* offsets)` sets InlayCall.offsets for InlayCall.symbols
+/// and returns the bytes of the arena, or -1 where they do not fit in 64 bits.
+/// Of several: `int64_t NAME(int32_t segment, const int64_t* sizes, int64_t* offsets)` does so for one of them, and
+/// reads of the sizes those that are known where it begins. It returns -1 for what is no segment, too, and for sizes
+/// beyond an upper bound of the plan; it sets nothing where offsets are constants.
+std::string layout_prototype(const memory::MemoryPlan& plan, const std::string& name);
 
 /// One C99 translation unit with `int32_t ENTRY(InlayCall*)`. It compiles without any header of inlay's, and links
 /// alone where nothing is needed.
@@ -89,8 +91,21 @@ struct SourceFile {
 std::vector<std::byte> compiled(const std::vector<SourceFile>& files, Product product);
 std::vector<std::byte> compiled(const std::string& source, Product product);
 
+/// What the compiler makes, and how deep its calls go.
+struct Measured {
+  std::vector<std::byte> code;
+  std::string calls;  // the graph of its calls, with the bytes that each function has on the stack, as gcc writes it;
+                      // empty: the compiler tells none
+};
+
+/// As `compiled`.
+Measured measured(const std::string& source, Product product);
+
 /// Why the function of a source cannot have this name; empty: it can.
 std::string wrong_entry_name(const std::string& name);
+
+/// Why tables cannot lie in a section of this name; empty: they can.
+std::string wrong_section_name(const std::string& name);
 
 struct EmitResult {
   std::string source;

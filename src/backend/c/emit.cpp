@@ -2,7 +2,7 @@
 //
 //   kernel.cpp    a kernel is a function      stage.cpp     the loops of a stage
 //   nest.cpp      what is called what there   statement.cpp what stands at a point
-//   fold.cpp      variables of folds
+//   fold.cpp      variables of folds              scatter.cpp   writes that wait for a block of points
 //   scalar.cpp    one op                      complex.cpp   one op of complex numbers
 //   steps.cpp     everything that is no kernel
 //   program.cpp   names, sizes, addresses     types.cpp     types and constants
@@ -171,7 +171,8 @@ class Emitter {
   /// A C compiler keeps the order of a sum of floats, and so adds one after the other, unless it is told otherwise.
   void write_lanes(std::string& text) {
     if (!p_.needs.folds_in_lanes) return;
-    text += R"(#ifdef INLAY_SIMD /* give it with -fopenmp-simd: floats are folded in lanes, in another order */
+    text += R"(#if defined INLAY_SIMD && defined __GNUC__
+/* Give it with -fopenmp-simd: floats are folded in lanes, in another order. */
 #define PRAGMA(text) _Pragma(#text)
 #define IN_LANES(...) PRAGMA(omp simd __VA_ARGS__)
 )";

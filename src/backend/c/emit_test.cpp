@@ -154,6 +154,43 @@ TEST(Emit, FoldsOfFloatsGoInLanesWhereNoPointWaitsForAnother) {
       for (int64_t i = i_block; i < i_end; ++i) {)"));
 }
 
+TEST(Emit, WritesThroughAnIndexWaitForABlockOfPoints) {
+  const std::string source = source_of(
+      R"(program @main(x: f64[n] param 0, g: i64[n] param 1, s: f64 output 0, t: f64[5] output 1) symbols n = x.0 {
+    kernel @k0 { out s start fill 0.0 out t start fill 0.0
+      stage (i < n) { %0 = load g[i] : i64 %1 = load x[i] : f64 %2 = sqrt %1 : f64 %3 = div %2, %1 : f64
+        store t[wrap(%0, 5) proved] add %3 fold add s[] %2 : f64 } } })");
+  EXPECT_THAT(source, HasSubstr(R"(      double div_3_lanes[32];
+      IN_LANES(reduction(+ : s_so_far))
+      for (int64_t i = i_block; i < i_end; ++i) {
+        const double x_1 = x[i];
+        const double sqrt_2 = sqrt(x_1);
+        const double div_3 = sqrt_2 / x_1;
+        s_so_far += sqrt_2;
+        div_3_lanes[i - i_block] = div_3;
+      }
+      for (int64_t i = i_block; i < i_end; ++i) {
+        t[g[i]] += div_3_lanes[i - i_block];
+      }
+)"));
+}
+
+/// Nor where a point may leave; and an index that a step of the program makes is kept.
+TEST(Emit, NoWriteWaitsPastAnotherOfItsBuffer) {
+  const auto with = [](const std::string& statements) {
+    return source_of(
+        str(R"(program @main(x: f64[40] param 0, g: i64[40] param 1, h: i64[40] temporary, t: f64[40] output 0) {
+    kernel @k0 { stage (i < 40) { %0 = load g[i] : i64 store h[i] set %0 } }
+    kernel @k1 { out t start fill 0.0
+      stage (i < 40) { %0 = load h[i] : i64 %1 = load x[i] : f64 %2 = sqrt %1 : f64 %3 = div %2, %1 : f64 )",
+            statements, " } } sites { #0 internal \"\" } }"));
+  };
+  const std::string scatter = "store t[wrap(%0, 40) proved] add %3";
+  EXPECT_THAT(with(scatter), HasSubstr("t[h_0_lanes[i - i_block]] += div_3_lanes[i - i_block];"));
+  EXPECT_THAT(with("store t[i] add %2 " + scatter), Not(HasSubstr("_lanes[")));
+  EXPECT_THAT(with("store t[wrap(%0, 40) checked #0] add %3"), Not(HasSubstr("_lanes[")));
+}
+
 TEST(Emit, SquaresAboutTheMeanGoInOrder) {
   const Compiled compiled(R"(program @main(x: f64[n, m] param 0, s: f64 output 0, t: f64 output 1, u: f64 output 2)
       symbols n = x.0, m = x.1 {
@@ -344,6 +381,18 @@ TEST(SystemCompiler, SaysWhatTheCompilerSaid) {
   const Environment flags("INLAY_CFLAGS", "--no-such-flag");
   EXPECT_THAT(error_of(kScale), HasSubstr("error[unsupported]: the C compiler failed (status 1):\n"));
   EXPECT_THAT(error_of(kScale), HasSubstr("--no-such-flag"));
+}
+
+TEST(SystemCompiler, SaysNothingOfAFlagThatIsAnothers) {
+  try {
+    (void)compiled("int f(void) { return x; }\n", Product::object);
+    FAIL() << "x is declared nowhere";
+  } catch (const Error& error) {
+    const std::string said = error.diagnostic().message;
+    EXPECT_THAT(said, HasSubstr("return x"));
+    EXPECT_THAT(said, Not(HasSubstr("ignored-optimization")));
+    EXPECT_THAT(said, Not(HasSubstr("At top level")));
+  }
 }
 
 TEST(SystemCompiler, SaysWhereItCannotWrite) {

@@ -37,6 +37,8 @@ class NestText {
   const std::string& value(kernel::RegisterId r) const { return values_[r.index]; }
   /// It is called by an expression, where that is no more than a name.
   void set_value(kernel::RegisterId r, std::string text) { values_[r.index] = std::move(text); }
+  /// What it is called as where that is free.
+  const std::string& wanted_name(kernel::RegisterId r) const { return wanted_names_[r.index]; }
   /// It becomes a variable.
   void define(const kernel::Statement& s, const std::string& text);
 

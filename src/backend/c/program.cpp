@@ -23,6 +23,9 @@ ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::Mem
   needs.calls_blas = options.blas;
   names.reserve(options.entry);
   for (const std::string& name : options.taken) names.reserve(name);
+  if (!options.layout.empty()) {
+    for (const char* parameter : {"segment", "offsets"}) names.reserve(parameter);
+  }
   find_read();
   const kernel::Names readable(program);
   for (const std::string& name : readable.symbols) symbol_names_.push_back(names.take(name, "n"));
@@ -190,15 +193,28 @@ static std::string in_lines(const std::vector<std::string>& elements) {
   return out + "\n";
 }
 
+void ProgramText::begin_tables() {
+  if (!options_.section.empty()) {
+    tables.comment("Where tables lie. A compiler that has other words for it is told them by -DINLAY_SECTION=...");
+    tables.line("#ifndef INLAY_SECTION");
+    tables.line("#ifdef __GNUC__");
+    tables.line("#define INLAY_SECTION __attribute__((section(\"", options_.section, "\")))");
+    tables.line("#else");
+    tables.line("#define INLAY_SECTION");
+    tables.line("#endif");
+    tables.line("#endif");
+  }
+  tables.comment("Read through volatile pointers: gcc 12.2 copies some known numbers wrongly.");
+}
+
 std::string ProgramText::table(BufferId buffer, const std::vector<std::string>& elements) {
   const DType dtype = program.buffers[buffer].dtype;
   const std::string none = is_complex(dtype) ? "{0, 0}" : "0";  // C99 has no empty arrays
   use_type(needs, dtype);
-  if (tables.text().empty())
-    tables.comment("Read through volatile pointers: gcc 12.2 copies some known numbers wrongly.");
+  if (tables.text().empty()) begin_tables();
   const std::string table = names.take(str(name(buffer), "_elements"));
-  tables.line("static const ", memory_type(dtype), " ", table, "[] = {", elements.empty() ? none : in_lines(elements),
-              "};");
+  tables.line("static const ", memory_type(dtype), " ", table, "[]", options_.section.empty() ? "" : " INLAY_SECTION",
+              " = {", elements.empty() ? none : in_lines(elements), "};");
   return table;
 }
 

@@ -55,6 +55,8 @@ class ProgramText {
   /// `return fail(call, ...);`
   std::string failure(SiteId site, std::span<const std::string> numbers);
 
+  bool is_freestanding() const { return options_.freestanding; }
+
   /// Where the number is that says whether to end. Who uses it may return INLAY_INTERRUPTED.
   std::string stop_flag();
   /// `if (ended(...)) return INLAY_INTERRUPTED;`, where `when` holds.
@@ -81,6 +83,7 @@ class ProgramText {
   std::string literal_table(BufferId buffer);
   std::string bound_table(BufferId buffer, const BoundElements& elements);
   std::string table(BufferId buffer, const std::vector<std::string>& elements);
+  void begin_tables();
   void find_read();
 
   const SourceOptions& options_;

@@ -17,7 +17,8 @@ StageText::StageText(ProgramText& p, Text& out, NameTable names, const kernel::K
       out_(out),
       facts_(nest_.facts),
       folds_(nest_),
-      statements_(nest_, folds_) {}
+      statements_(nest_, folds_),
+      scatter_(nest_, folds_, statements_) {}
 
 /// Outside of a loop may stand what only a point that exists is sure to have: nothing runs when a loop is empty.
 std::string StageText::guard() {
@@ -35,18 +36,18 @@ std::string StageText::guard() {
   return join(conditions, " && ");
 }
 
-/// Of a loop that folds floats: the clauses that let a C compiler fold in lanes, in another order. Empty where a point
-/// may wait for another, or leave.
-std::string StageText::lanes() {
+/// Of the innermost loop without what waits: the clauses that let a C compiler fold floats in lanes, in another order.
+/// None where a point may wait for another, or leave.
+std::optional<std::string> StageText::lanes() {
   std::string clauses;
   for (std::size_t i = 0; i < facts_.size(); ++i) {
     const Statement& s = nest_.statement(i);
-    if (!facts_[i].live || facts_[i].level != nest_.innermost()) continue;
+    if (!facts_[i].live || facts_[i].level != nest_.innermost() || scatter_.waits(i)) continue;
     const bool is_plain_store = s.always_sets();
-    if (s.can_fail() || s.has_several_states() || (s.is_write() && (s.map.has_index() || s.result.valid()))) return "";
+    if (s.can_fail() || s.has_several_states() || (s.is_write() && (s.map.has_index() || s.result.valid()))) return {};
     if (!s.is_write() || is_plain_store) continue;
     const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
-    if (!is_real || !facts_[i].accumulates) return "";
+    if (!is_real || !facts_[i].accumulates) return {};
     const std::string combine = s.fold == Fold::add   ? "+"
                                 : s.fold == Fold::mul ? "*"
                                                       : str(combine_name(s.combine()), "_", suffix(s.dtype));
@@ -78,7 +79,7 @@ void StageText::write() {
 
 void StageText::write_level(int level) {
   for (std::size_t i = 0; i < facts_.size(); ++i) {
-    if (facts_[i].live && facts_[i].level == level) statements_.write_statement(i);
+    if (facts_[i].live && facts_[i].level == level && !scatter_.waits(i)) statements_.write_statement(i);
   }
   if (level == nest_.innermost()) return;
   folds_.open_variables(level);
@@ -102,44 +103,54 @@ void StageText::write_loop(int level) {
 
 /// Long sums go by blocks, so that their error grows with the logarithm of their length. A block is added up in lanes,
 /// or one point after the other: 16 numbers a lane, as NumPy does, in the 32 bytes that compilers vectorize for
-/// unasked. A loop that looks goes by blocks too, so that its points stay in lanes.
-void StageText::write_innermost(const kernel::NestLoop& loop, const std::string& begin, const std::string& end) {
-  constexpr int kNumbersOfLane = 16, kBytesOfLanes = 32;
-  const std::string& i = nest_.point_of(loop);
-  const std::string clauses = lanes();
-  std::vector<std::size_t> sums;
+/// unasked.
+int64_t StageText::points_of_block(const std::vector<std::size_t>& sums, bool in_lanes) const {
+  constexpr int64_t kNumbersOfLane = 16, kBytesOfLanes = 32;
+  if (scatter_.any_waits()) return kBlockInOrder;
+  if (sums.empty()) return kernel::kPointsBetweenLooks;
+  if (!in_lanes) return kBlockInOrder;
   int64_t widest = 1;
+  for (std::size_t k : sums) widest = std::max(widest, size_bytes(nest_.statement(k).dtype));
+  return kBytesOfLanes / widest * kNumbersOfLane;
+}
+
+/// A loop that looks goes by blocks too, so that its points stay in lanes; and one of which writes wait.
+void StageText::write_innermost(const kernel::NestLoop& loop, const std::string& begin, const std::string& end) {
+  const std::string& i = nest_.point_of(loop);
+  const std::optional<std::string> clauses = lanes();
+  if (!clauses) scatter_.give_up();
+  const bool waits = scatter_.any_waits(), in_lanes = clauses && (waits || !clauses->empty());
+  std::vector<std::size_t> sums;
   for (std::size_t k = 0; k < facts_.size(); ++k) {
-    if (facts_[k].parts.empty()) continue;
-    sums.push_back(k);
-    widest = std::max(widest, size_bytes(nest_.statement(k).dtype));
+    if (!facts_[k].parts.empty()) sums.push_back(k);
   }
-  const bool looks = kernel::looks_within(nest_.kernel, nest_.stage, nest_.loops), by_blocks = looks || !sums.empty();
-  const std::string block = str(sums.empty()      ? kernel::kPointsBetweenLooks
-                                : clauses.empty() ? kBlockInOrder
-                                                  : kBytesOfLanes / widest * kNumbersOfLane);
+  const bool looks = kernel::looks_within(nest_.kernel, nest_.stage, nest_.loops);
+  const bool by_blocks = looks || waits || !sums.empty();
+  const int64_t block = points_of_block(sums, in_lanes);
   std::string from = begin, to = end;
   if (by_blocks) {
     from = nest_.names.take(str(i, "_block"));
     out_.open("for (", p_.index_type(), " ", from, " = ", begin, "; ", from, " < ", end, "; ", from, " += ", block,
               ")");
-    if (looks) {
-      out_.line(p_.look_up(sums.empty() ? "" : str(from, " % ", kernel::kPointsBetweenLooks, " == 0")));
-    }
+    const bool at_each = block == kernel::kPointsBetweenLooks;
+    if (looks) out_.line(p_.look_up(at_each ? "" : str(from, " % ", kernel::kPointsBetweenLooks, " == 0")));
     to = nest_.names.take(str(i, "_end"));
     out_.line("const ", p_.index_type(), " ", to, " = ", p_.min_of_indices(), "(", from, " + ", block, ", ", end, ");");
   }
-  if (!clauses.empty()) out_.line(p_.needs.lanes(), "(", clauses, ")");
+  if (waits) scatter_.open_block(block);
+  if (in_lanes) out_.line(p_.needs.lanes(), "(", *clauses, ")");
   out_.open("for (", p_.index_type(), " ", i, " = ", from, "; ", i, " < ", to, "; ++", i, ")");
   const std::size_t wrapped_before = nest_.num_wrapped();
   write_level(nest_.innermost());
+  if (waits) scatter_.leave_point(i, from);
   nest_.forget_wrapped(wrapped_before);
   out_.close();
+  if (waits) scatter_.write_block(i, from, to);
   for (std::size_t k : sums) {
     const std::string put = p_.needs.use(str("put_", suffix(nest_.statement(k).dtype)));
     const bool spans_loops = facts_[k].opened + 1 < nest_.innermost();  // whose rows may be short
     out_.line(put, "(&", facts_[k].parts, ", &", facts_[k].sum, ", ", to, " - ", from, ", ",
-              spans_loops ? str(kBlockInOrder) : block, ");");
+              spans_loops ? kBlockInOrder : block, ");");
   }
   if (by_blocks) out_.close();
 }

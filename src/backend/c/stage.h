@@ -3,7 +3,9 @@
 //
 // A statement stands at its level of the nest (kernel/nest.h), and a fold adds up in a variable that is opened outside
 // of the loops that it folds.
-#include "backend/c/statement.h"
+#include <optional>
+
+#include "backend/c/scatter.h"
 
 namespace inlay::c_backend {
 
@@ -15,7 +17,8 @@ class StageText {
 
  private:
   std::string guard();
-  std::string lanes();
+  std::optional<std::string> lanes();
+  int64_t points_of_block(const std::vector<std::size_t>& sums, bool in_lanes) const;
   bool names_values_outside() const;
   void write_level(int level);
   void write_loop(int level);
@@ -27,6 +30,7 @@ class StageText {
   const std::vector<NestText::Facts>& facts_;
   FoldText folds_;
   StatementText statements_;
+  ScatterText scatter_;
 };
 
 }  // namespace inlay::c_backend

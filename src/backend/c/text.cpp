@@ -35,13 +35,23 @@ void Text::fail_if(std::string_view condition, std::string_view failure) {
   line("  ", failure);
 }
 
+std::string comment_text(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  for (const std::string_view mark : {"*/", "/*"}) {
+    for (std::size_t at; (at = out.find(mark)) != std::string::npos;) out.insert(at + 1, " ");
+  }
+  return out;
+}
+
 void Text::comment(std::string_view text) {
+  const std::string allowed = comment_text(text);
+  text = allowed;
   std::string line = "/*";
   while (!text.empty()) {
     const std::size_t end = text.find(' ');
     std::string word(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    for (std::size_t at; (at = word.find("*/")) != std::string::npos;) word.replace(at, 2, "* /");
     if (line.size() + word.size() > kLineLength) {
       add(line);
       line = "  ";

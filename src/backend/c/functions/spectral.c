@@ -255,7 +255,7 @@ typedef struct {
 } SvdResults_f64;
 
 /* Of w, whose `count` rows of `length` are columns of the longer side; v and x have count * count and `length`
-   elements. Without u only s is made. Returns as symmetric_f64 does. */
+   elements. Without u only s is made. Returns as symmetric_f64 does, and -1 too where an element is not finite. */
 static inline int32_t svd_one_f64(double* w, int64_t length, double* v, int64_t count, double* x, int32_t* order,
                                   const SvdResults_f64* out, InlayCall* call, const int32_t* stop) {
   const bool is_long = sizeof(real_r64) == 8;
@@ -264,12 +264,7 @@ static inline int32_t svd_one_f64(double* w, int64_t length, double* v, int64_t 
                 v_strides[3] = {0, out->v_row, out->v_column};
   const real_r64 by = scale_down_f64(w, length * count);
   int64_t independent = 0;
-  if (isnan(by)) {
-    for (int64_t i = 0; i < count; ++i) out->s[i] = NAN;
-    if (out->u) fill_matrix_f64(out->u, u_strides, length, out->u_columns, NAN);
-    if (out->u) fill_matrix_f64(out->v, v_strides, count, count, NAN);
-    return 0;
-  }
+  if (isnan(by)) return -1;
   if (v) set_identity_f64(v, strides, count);
   for (int sweeps = 0;; ++sweeps) {
     /* Later, what is unlucky: sums that round more than their root says, and rows of many sizes, of which those stay as
@@ -326,7 +321,7 @@ static inline int32_t svd_f64(const void* const* operands, const int64_t* operan
     if (count == 0) continue;
     copy_matrix_f64((const double*)operands[0] + point * operand_strides[0], operand_strides, m, n, w, w_strides);
     const int32_t status = svd_one_f64(w, length, v, count, x, order, &out, call, stop);
-    if (status == -1) return library_failed(failure, 1, point);
+    if (status == -1) return library_failed(failure, 0, point);
     if (status != 0) return status;
   }
   return 0;
