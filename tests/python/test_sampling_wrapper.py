@@ -13,7 +13,7 @@ import xarray
 from inlay import _inlay
 from inlay.fits.run import run
 from inlay.pymc import folds as of_folds
-from scipy.stats import norm
+from scipy.stats import norm, poisson
 
 pytest.importorskip("nutpie")
 arviz_stats = pytest.importorskip("arviz_stats")
@@ -71,6 +71,37 @@ def test_ten_folds_of_unequal_length_by_one_compilation(monkeypatch):
     # A mean of densities over 600 draws, a third of them independent: their spread is 0.3 of the mean at most, as the
     # posterior's standard deviation of a prediction is below 0.5, and six standard errors of that are 0.13.
     np.testing.assert_allclose(result.elpd_i.values, exact(folds), atol=0.13)
+
+
+def counts_model(x, y):
+    with pm.Model() as model:
+        x, y = pm.Data("x", x, dims="at"), pm.Data("given", y, dims="at")
+        slope, level = pm.Normal("slope", 0, 1), pm.Normal("level", 0, 1)
+        pm.Poisson("y", pm.math.exp(level + slope * x), observed=y, dims="at")
+    return model
+
+
+def test_folds_of_a_model_without_a_known_posterior_are_refits_by_pymc():
+    rng, options = np.random.default_rng(4), {"draws": 1000, "tune": 500, "chains": 2}
+    x = rng.normal(size=20)
+    y, folds = rng.poisson(np.exp(0.5 + 0.7 * x)), np.arange(20) % 3
+    wrapper = inlay.pymc.sampling_wrapper(counts_model(x, y), **options, seed=1)
+    whole, _ = wrapper.sel_observations(np.zeros(0, int))
+    idata = wrapper.get_inference_data(wrapper.sample(whole))
+    idata["log_likelihood"] = xarray.Dataset({"y": wrapper.log_likelihood__i(whole, idata)}, {"at": range(20)})
+    found = arviz_stats.loo_kfold(idata, wrapper, folds=folds + 1, pointwise=True).elpd_i.values
+    of_inlay = {"compile_kwargs": {"mode": "INLAY"}, "progressbar": False, "random_seed": 2, "quiet": True}
+    for fold in range(3):
+        test = folds == fold
+        with counts_model(x[~test], y[~test]):
+            draws = pm.sample(**options, **of_inlay)["posterior"]
+        slope, level = (draws[name].values.reshape(-1, 1) for name in ("slope", "level"))
+        density = poisson.pmf(y[test], np.exp(level + slope * x[test]))
+        mean = density.mean(axis=0)
+        # Two means of 2000 draws each, a third of them independent.
+        error = density.std(axis=0) / mean * np.sqrt(2 / (2000 / 3))
+        assert (abs(found[test] - np.log(mean)) < 6 * error).all()
+        assert (6 * error).max() < 0.5
 
 
 def test_reloo():

@@ -1,5 +1,6 @@
 """Simulation-based calibration: simuk's interface, by one compilation."""
 
+import inspect
 import os
 from types import SimpleNamespace
 
@@ -78,7 +79,7 @@ def test_transforms_and_kept_fits():
     def largest(name, value):
         return np.max(value)
 
-    sbc = inlay.pymc.SBC(schools(), transform=largest, keep_fits=True, **FEW)
+    sbc = inlay.pymc.SBC(schools(), transform=largest, **FEW)
     first = sbc.run_simulations()["prior_sbc"]
     assert first["z"].shape == (1, 100)
     assert uniformity(first["z"].values) > LEAST_PVALUE
@@ -118,6 +119,22 @@ def test_the_dim_of_the_fits():
     assert sbc.run_simulations()["prior_sbc"]["mu"].shape == (1, 10, 3)
     assert sbc.fits["mu"].dims == ("simulation", "chain", "draw", "dataset")
     assert sbc.compute_rank_statistics()["prior_sbc"]["mu"].shape == (1, 10, 3)
+
+
+def test_the_interface_is_that_of_simuk():
+    simuk = pytest.importorskip("simuk")
+    theirs, ours = (inspect.signature(kind.__init__).parameters for kind in (simuk.SBC, inlay.pymc.SBC))
+    assert [*ours.values()][: len(theirs)] == [*theirs.values()]
+    options = {"draws": 10, "tune": None, "chains": 2, "progressbar": False, "idata_kwargs": {}, "cores": 1, "initvals": {"mu": 0.5}}
+    sbc = inlay.pymc.SBC(schools(), "Prior", 5, options | {"nuts_sampler_kwargs": {"maxdepth": 8}}, 1, progress_bar=False)
+    ranks = sbc.run_simulations()
+    assert (sbc.fits.attrs["draws"], sbc.fits.attrs["tune"]) == (10, 1000)
+    assert sbc.compute_rank_statistics().identical(ranks)
+    few = inlay.pymc.SBC(schools(), "prior", 5, {"draws": 10, "tune": 10}, 1, keep_fits=False, progress_bar=False)
+    few.run_simulations()
+    assert "mu_rank" in few.fits and "mu" not in few.fits
+    with pytest.raises(ValueError, match="compute_rank_statistics needs the draws: keep_fits=True"):
+        few.compute_rank_statistics()
 
 
 class LikeBambi:
@@ -198,8 +215,16 @@ def test_wrong_arguments():
         inlay.pymc.SBC(schools(), method="posterior", update_data=[])
     with pytest.raises(TypeError, match="simulator is a str, not a function"):
         inlay.pymc.SBC(schools(), simulator="simulate")
-    with pytest.raises(TypeError, match="sample_kwargs has step; SBC takes draws, tune, chains, target_accept, max_treedepth"):
+    with pytest.raises(TypeError, match="sample_kwargs has step; SBC takes draws, tune, chains, target_accept, max_treedepth, in"):
         inlay.pymc.SBC(schools(), sample_kwargs={"step": None})
+    with pytest.raises(TypeError, match="sample_kwargs has nuts_sampler='blackjax'; SBC takes 'nutpie' and 'pymc'"):
+        inlay.pymc.SBC(schools(), sample_kwargs={"nuts_sampler": "blackjax"})
+    for sampler in (None, "nutpie", "pymc"):
+        inlay.pymc.SBC(schools(), sample_kwargs={"nuts_sampler": sampler})
+    with pytest.raises(TypeError, match="sample_kwargs has random_seed: each simulation has a seed of its own"):
+        inlay.pymc.SBC(schools(), sample_kwargs={"random_seed": 1})
+    with pytest.raises(TypeError, match="data_dir is for models of NumPyro, and SBC takes those of PyMC and Bambi"):
+        inlay.pymc.SBC(schools(), data_dir={})
     with pm.Model() as model:
         pm.Normal("mu")
     with pytest.raises(ValueError, match="no observed variables, and there is no simulator"):

@@ -1,5 +1,7 @@
 """Why a model was not sampled, in words."""
 
+from dataclasses import dataclass
+
 from .. import errors
 
 # How nutpie's error begins where a chain has found no point to start from, for codes above 0 alone.
@@ -10,6 +12,13 @@ NOT_FINITE_ANYWHERE = "the log density or its gradient is not finite at the star
 
 class Reason(Exception):
     """Why a fit has failed, as its row says it."""
+
+
+@dataclass(frozen=True)
+class WrongDataSet:
+    """In place of a data set of which a reason is known before it is fitted."""
+
+    reason: str
 
 
 class SamplingFailed(RuntimeError):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import sampler, summaries
-from .failures import Reason
+from .failures import Reason, WrongDataSet
 from .function import Function
 from .functions import ModelOfFits
 from .initvals import Initvals
@@ -60,9 +60,9 @@ def fit(work, number, given, stop=None):
         row.packed = pack(_values(work, row, given, stop))
     except sampler.Stopped:
         row.reason = NOT_DONE
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001  (a user's function may raise anything, and a panic is no Exception)
+    except BaseException as error:  # noqa: BLE001  (a function of the user's may exit, and a panic is no Exception)
         row.reason = _reason(error)
     row.seconds = time.perf_counter() - begin
     return row
@@ -108,7 +108,7 @@ def _completed(work, seed, draws, arrays, at, stop):
 def _predicted_at(work, given, data):
     try:
         instead = work.predict_at.itself(given)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Reason(f"predictive: {type(error).__name__}: {error}") from error
     if not hasattr(instead, "items"):
         raise Reason(f"predictive returned {type(instead).__name__}, not a dict by the names of pm.Data")
@@ -120,6 +120,8 @@ def _predicted_at(work, given, data):
 
 def _taken_apart(functions, given):
     """What exchanges data of the model, and true values of its variables."""
+    if isinstance(given, WrongDataSet):
+        raise Reason(given.reason)
     if not hasattr(given, "items"):
         raise Reason(f"a data set is a dict by the names of pm.Data, not {type(given).__name__}")
     for name in functions.imputed:
@@ -133,7 +135,7 @@ def _taken_apart(functions, given):
 def _reduced(reduction, draws, given):
     try:
         value = np.asarray(reduction.loaded(draws, given))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Reason(f"{reduction.name}: {type(error).__name__}: {error}") from error
     if value.dtype.kind not in "biuf":
         raise Reason(f"{reduction.name} returned {value.dtype}, not numbers")

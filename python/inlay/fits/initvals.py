@@ -29,7 +29,7 @@ class Initvals:
         """The dicts for one fit. Errors: Reason."""
         try:
             returned = self.at.itself(given)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise Reason(f"initvals: {type(error).__name__}: {error}") from error
         try:
             dicts = dicts_of(returned)

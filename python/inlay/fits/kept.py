@@ -11,11 +11,11 @@ import json
 import os
 import struct
 import weakref
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
+from . import versions
 from .disk import written
 from .fit import Row
 
@@ -144,7 +144,7 @@ def _work_key(work):
         "functions": work.functions.content(),
         "seed": str(work.seed),
         "method": repr(work.method),
-        "versions": {package: version(package) for package in ("numpy", "scipy", *work.method.packages)},
+        "versions": versions.of(work.method),
         "summaries": work.summaries,
         "keep": work.keep,
         "reductions": [reduction.identity for reduction in work.reductions],

@@ -26,7 +26,7 @@ LABEL = "label"
 
 
 class ParquetStore:
-    def __init__(self, path, work, labels):
+    def __init__(self, path, work, labels, coords):
         for kind, names in (("result", names_of_results(work)), ("dim", [work.dim])):
             refuse_names(kind, names, lambda name: _no_name_of_column(name, labels is not None))
         self._path, self._work, self._labels = path, work, labels
@@ -66,9 +66,9 @@ class ParquetStore:
 
     def _results_with(self, rows):
         results, columns = dict(self._results), columns_of(rows)
-        for name, dims in dims_of(self._work, rows).items():
+        for name, dims in dims_of(self._work, columns).items():
             known = [results[name][0]] if name in results else []
-            dtypes = {array.dtype for array in columns.arrays(name) if array is not None}
+            dtypes = {array.dtype for _, array in columns.parts(name)}
             dims = tuple(dim if dim is not None else own_dim(name, i) for i, dim in enumerate(dims))
             results[name] = _arrow_has(np.result_type(*known, *dtypes)), dims
         return results

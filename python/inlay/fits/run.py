@@ -6,6 +6,8 @@ import tempfile
 import threading
 import time
 import uuid
+from collections import deque
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
 from .. import progress
@@ -20,6 +22,9 @@ _LARGEST_BATCH = 64
 
 # Of what is left, so that no worker waits long for the last one.
 _LARGEST_SHARE = 1 / 16
+
+# Of a fit whose worker was lost each time it ran alone.
+_MOST_LOSSES = 2
 
 
 def run(work, datasets, put, executor=None, kept=None, show=True, total=None):
@@ -52,7 +57,12 @@ def _gather(state, executor, line):
 
 
 class _Run:
-    """An iterator over tasks, which may go on after its end: a task that comes back is handed out again."""
+    """An iterator over tasks, which may go on after its end: a task that comes back is handed out again.
+
+    Whose fault it is that a worker was lost, or that a batch could not be done, nobody knows: what was there fails fit by
+    fit. Suspects of a lost worker are handed out when nothing else is in flight, so that they harm no other fit and none
+    harms them.
+    """
 
     def __init__(self, work, datasets, put, kept, total):
         self.work, self.kept, self.total = work, kept, total
@@ -60,7 +70,10 @@ class _Run:
         self.begin, self.taken_from_kept = time.monotonic(), 0
         self.stop = threading.Event()
         self._datasets, self._put = iter(datasets), put
-        self._again, self._batch_size, self._ticket = [], 1, None
+        self._failure = None  # of the iterator over data sets
+        self._again, self._suspects = [], deque()
+        self._in_flight, self._is_alone = 0, False  # of the last task that was handed out
+        self._batch_size, self._ticket = 1, None
         self._keys = {}  # of fits in flight
 
     @contextlib.contextmanager
@@ -80,9 +93,15 @@ class _Run:
         return self
 
     def __next__(self):
-        if self._again:
-            return self._again.pop()
-        batch, size = [], self._batch_size
+        if self._in_flight and (self._suspects or self._is_alone):
+            raise StopIteration
+        task = self._suspects.popleft() if self._suspects else self._again.pop() if self._again else self._next_drawn()
+        self._in_flight, self._is_alone = self._in_flight + 1, task.lost > 0
+        return task
+
+    def _next_drawn(self):
+        """Errors: that of the iterator over data sets, after the fits before it."""
+        batch, size = [], self._batch_size if self._failure is None else 0
         if self.total is not None:
             size = min(size, max(1, int(_LARGEST_SHARE * (self.total - self.drawn))))
         while len(batch) < size:
@@ -90,9 +109,14 @@ class _Run:
                 given = next(self._datasets)
             except StopIteration:
                 break
+            except Exception as error:  # noqa: BLE001  (raised below)
+                self._failure = error
+                break
             number, self.drawn = self.drawn, self.drawn + 1
             if not self._take_kept(number, given):
                 batch.append((number, given))
+        if not batch and self._failure is not None and not self._in_flight:
+            raise self._failure
         if not batch:
             raise StopIteration
         return tasks.Task(tuple(batch), self._ticket)
@@ -109,21 +133,38 @@ class _Run:
         return True
 
     def take(self, task, outcome):
-        if outcome == tasks.MISSING and task.ticket.data is None:
-            again = tasks.Task(task.batch, task.ticket.with_data(self._data))
-            self._again.append(again)
-            return
-        if isinstance(outcome, KeyboardInterrupt):
+        """Errors: KeyboardInterrupt and OtherVersions, which are outcomes that end all."""
+        self._in_flight -= 1
+        if isinstance(outcome, KeyboardInterrupt | tasks.OtherVersions):
             raise outcome
+        if self._is_put_again(task, outcome):
+            return
         if isinstance(outcome, BaseException) or outcome == tasks.MISSING:
             outcome = [Row(number, _lost(outcome)) for number, _ in task.batch]
-        seconds = sum(row.seconds for row in outcome) / len(outcome)
-        self._batch_size = max(1, min(_LARGEST_BATCH, int(_SECONDS_OF_TASK / max(seconds, 1e-6))))
+        else:
+            seconds = sum(row.seconds for row in outcome) / len(outcome)
+            self._batch_size = max(1, min(_LARGEST_BATCH, int(_SECONDS_OF_TASK / max(seconds, 1e-6))))
         for row in outcome:
             key = self._keys.get(row.number)
             if key is not None and not row.reason:
                 self.kept.put(key, row)
             self._note(row)
+
+    def _is_put_again(self, task, outcome):
+        if isinstance(outcome, executors.WorkersLost):
+            most = 1 if isinstance(outcome, executors.LostRepeatedly) else _MOST_LOSSES
+            if task.lost >= most:
+                return False
+            self._suspects.extend(task.singles(task.lost + 1))
+        elif isinstance(outcome, BaseException):
+            if len(task.batch) == 1:
+                return False
+            self._again.extend(task.singles())
+        elif outcome == tasks.MISSING and task.ticket.data is None:
+            (self._suspects if task.lost else self._again).append(task.with_data(self._data))
+        else:
+            return False
+        return True
 
     def _note(self, row):
         self._keys.pop(row.number, None)
@@ -149,12 +190,16 @@ def _file_of(data):
 
 def _is_here(executor):
     """Whether no other process needs the work."""
-    return executor is None or isinstance(executor, int)
+    return executor is None or executors.is_count(executor)
 
 
 def _lost(outcome):
+    if isinstance(outcome, executors.LostRepeatedly):
+        return f"its worker was lost each time: {outcome}"
+    if isinstance(outcome, executors.WorkersLost) and isinstance(outcome.__cause__, BrokenExecutor | None):
+        return f"its worker was lost {_MOST_LOSSES} times: {outcome}"
     if isinstance(outcome, executors.WorkersLost):
-        return f"its worker was lost {executors.MOST_LOSSES} times"
+        return _lost(outcome.__cause__)
     if isinstance(outcome, BaseException):
         return f"{type(outcome).__name__}: {outcome}"
     return "its worker could not read the functions"

@@ -46,17 +46,18 @@ def refuse_path(to, as_datatree):
 
 
 class Stream:
-    """`labels`: of the data sets, a list that grows with them, or None. Makes the store.
+    """`labels`: of the data sets, a list that grows with them, or None; `coords`: as in `coords_of`, which grow too. Makes
+    the store.
 
     Errors: ValueError where the store cannot have a result's name; OSError where it cannot be written.
     """
 
-    def __init__(self, to, work, labels):
+    def __init__(self, to, work, labels, coords=None):
         path = Path(to)
         module = importlib.import_module(f"{__package__}.{path.suffix[1:]}_store")
         self._path = path
         with written("to", path):
-            self._store = getattr(module, _STORES[path.suffix][1])(path, work, labels)
+            self._store = getattr(module, _STORES[path.suffix][1])(path, work, labels, coords)
         self._pending, self._bytes, self._ranks, self._next = [], 0, {}, 0.0
         self.done = 0  # rows that are written, of fits that did not fail
 

@@ -63,53 +63,57 @@ def names_of_results(work):
     return [*summarized, *work.keep, *(reduction.name for reduction in work.reductions), *work.method.also]
 
 
-def table(work, rows, labels=None):
-    """`labels`: of the data sets; None: their numbers.
+def table(work, columns, results, labels=None, coords=None):
+    """`columns`: has those of all rows, as a Row has its own; `results`: Columns. `labels`: of the data sets; None: their
+    numbers. `coords`: as in `coords_of`.
 
     What is of another size in another fit is filled with NaN up to the longest; integers become floats for that, as they
     do where a fit has failed.
     """
     import xarray
 
-    ranks = {}
-    for row in rows:
-        refuse_another_rank(row, ranks)
-    variables = {column.name: ((work.dim,), column.array(rows)) for column in COLUMNS}
-    sizes, varying = {work.dim: len(rows)}, set()
-    results = columns_of(rows)
-    for name, dims in dims_of(work, rows).items():
-        arrays = results.arrays(name)
-        shape, is_padded = extent(arrays)
+    variables = {column.name: ((work.dim,), column.whole(columns)) for column in COLUMNS}
+    sizes, varying = {work.dim: results.count}, set()
+    for name, dims in dims_of(work, results).items():
+        parts = results.parts(name)
+        shape, is_padded = extent(parts)
         dims = [named_dim(d, size, name, i, sizes) for i, (d, size) in enumerate(zip(dims, shape, strict=True))]
         varying.update(d for d, padded in zip(dims, is_padded, strict=True) if padded)
-        variables[name] = ((work.dim, *dims), joined(arrays, shape, _dtype(arrays, any(is_padded))))
-    coords = {work.dim: np.arange(len(rows)) if labels is None else as_labels(labels)}
-    return xarray.Dataset(variables, coords | coords_of(work, sizes, varying), attributes(work))
+        dtype = _dtype(parts, any(is_padded), results.count)
+        variables[name] = ((work.dim, *dims), joined(parts, results.count, shape, dtype))
+    own = {work.dim: np.arange(results.count) if labels is None else as_labels(labels)}
+    return xarray.Dataset(variables, own | coords_of(work, sizes, varying, coords), attributes(work))
 
 
 def columns_of(rows):
     """Their results by name."""
-    return Columns(row.packed for row in rows)
+    return Columns.of(row.packed for row in rows)
 
 
 def refuse_another_rank(row, ranks):
-    """A function of the user's may give a number for one fit and a vector for another: the later row has failed.
+    """The row has failed where `another_rank` says so."""
+    if reason := another_rank(row.packed[0], ranks):
+        row.reason, row.packed = reason, ((), b"")
+
+
+def another_rank(layout, ranks):
+    """A function of the user's may give a number for one fit and a vector for another: why the later row has failed.
 
     `ranks`: of the rows before, by name; grows.
     """
-    for name, _, shape in row.packed[0]:
+    for name, _, shape in layout:
         known = ranks.setdefault(name, len(shape))
         if len(shape) != known:
-            row.reason = f"{name} has {len(shape)} dimensions, and {known} in an earlier fit"
-            row.packed = ((), b"")
-            break
+            return f"{name} has {len(shape)} dimensions, and {known} in an earlier fit"
+    return ""
 
 
-def coords_of(work, sizes, varying):
-    """Of the dims with these sizes: of those that are as long in all fits, `varying` has the others."""
-    coords = {}
+def coords_of(work, sizes, varying, given=None):
+    """Of the dims with these sizes: of those that are as long in all fits, `varying` has the others. `given`: by dim, the
+    labels that come with the data in place of the model's; None where those of data sets differ."""
+    coords, given = {}, given or {}
     for dim, size in sizes.items():
-        known = work.functions.coords.get(dim)
+        known = given[dim] if dim in given else work.functions.coords.get(dim)
         if dim == "quantile":
             coords[dim] = list(summaries.QUANTILES)
         elif known is not None and len(known) == size and dim not in varying and dim != work.dim:
@@ -139,12 +143,10 @@ def as_labels(labels):
     return plain if plain.ndim == 1 else out
 
 
-def dims_of(work, rows):
+def dims_of(work, results):
     """Of each value that some row has, by name; None for those that only a function of the user's has."""
     known, reduced = _known_dims(work), {reduction.name for reduction in work.reductions}
-    shapes = {name: shape for layout in {row.packed[0] for row in rows} for name, _, shape in layout}
-    names = dict.fromkeys(name for row in rows for name, _, _ in row.packed[0])
-    return {name: [None] * len(shapes[name]) if name in reduced else known[name] for name in names}
+    return {name: [None] * ndim if name in reduced else known[name] for name, ndim in results.dims().items()}
 
 
 def dims_of_results(work):
@@ -186,24 +188,23 @@ def own_dim(name, axis):
     return f"{name}_dim_{axis}"
 
 
-def extent(arrays):
-    """The shape that holds each of the arrays, and for each axis whether some are shorter along it. None: no array."""
-    shapes = [array.shape for array in arrays if array is not None]
-    shapes = np.array(shapes, np.int64).reshape(len(shapes), -1)
+def extent(parts):
+    """The shape that holds each of the arrays of Columns.parts, and for each axis whether some are shorter along it."""
+    shapes = np.array([array.shape[1:] for _, array in parts], np.int64).reshape(len(parts), -1)
     longest = shapes.max(axis=0)
     return tuple(map(int, longest)), [bool(x) for x in (shapes != longest).any(axis=0)]
 
 
-def _dtype(arrays, is_padded):
-    dtype = np.result_type(*{array.dtype for array in arrays if array is not None})
-    return np.result_type(dtype, np.float64) if is_padded or any(array is None for array in arrays) else dtype
+def _dtype(parts, is_padded, count):
+    dtype = np.result_type(*{array.dtype for _, array in parts})
+    is_lacking = np.unique(np.concatenate([at for at, _ in parts])).size < count
+    return np.result_type(dtype, np.float64) if is_padded or is_lacking else dtype
 
 
-def joined(arrays, shape, dtype):
-    """All arrays, one after the other, each filled with NaN up to the shape."""
-    out = np.zeros((len(arrays), *shape), dtype)
+def joined(parts, count, shape, dtype):
+    """All arrays, each at its place of `count` and filled with NaN up to the shape."""
+    out = np.zeros((count, *shape), dtype)
     out[...] = np.nan if out.dtype.kind == "f" else 0
-    for i, array in enumerate(arrays):
-        if array is not None:
-            out[(i, *map(slice, array.shape))] = array
+    for at, array in parts:
+        out[(at, *map(slice, array.shape[1:]))] = array
     return out

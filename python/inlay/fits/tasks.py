@@ -6,15 +6,23 @@ that the task names; one that does not see this file says so, and gets the task 
 
 import contextlib
 import hashlib
+import io
+import os
 import pickle
+import platform
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from . import one_cpu
+from . import one_cpu, versions
 from .fit import fit
 
 MISSING = "missing"  # what a worker returns that has not the work
+
+
+class OtherVersions(RuntimeError):
+    """A worker has other versions than the first process, and its draws would differ unnoticed."""
+
 
 # A worker that lives on keeps the last ones only.
 _MOST_KNOWN = 4
@@ -34,6 +42,7 @@ class Ticket:
     data: bytes | None = None
 
     def with_data(self, data):
+        """`data`: the bytes, or None."""
         return replace(self, path=None, data=data)
 
 
@@ -43,14 +52,21 @@ class Task:
 
     batch: tuple  # of (number, data set)
     ticket: Ticket
+    lost: int = 0  # how often its worker was lost: from the first time on it is done alone
 
-    def singles(self):
-        return [replace(self, batch=(one,)) for one in self.batch]
+    def singles(self, lost=0):
+        return [replace(self, batch=(one,), lost=lost) for one in self.batch]
+
+    def with_data(self, data):
+        return replace(self, ticket=self.ticket.with_data(data))
+
+    def without_data(self):
+        return self.with_data(None)
 
 
 def packed(work):
-    """The bytes of some work and their hash."""
-    data = pickle.dumps(work, protocol=5)
+    """The bytes of some work and their hash. The versions come first: what another version can unpickle nobody knows."""
+    data = pickle.dumps(versions.of(work.method), protocol=5) + pickle.dumps(work, protocol=5)
     return data, hashlib.sha256(data).hexdigest()
 
 
@@ -63,9 +79,13 @@ def end(run):
     _runs.pop(run, None)
 
 
-def do(task):
-    """The rows of a task, or MISSING. This is what an executor calls."""
-    found = _found(task.ticket)
+def do(task, data=None):
+    """The rows of a task, MISSING, or an OtherVersions. This is what an executor calls. `data`: the work, where it was sent
+    apart from its tasks."""
+    try:
+        found = _found(task.ticket, data)
+    except OtherVersions as error:
+        return error
     if found is None:
         return MISSING
     work, stop = found
@@ -74,17 +94,24 @@ def do(task):
         return [fit(work, number, given, stop) for number, given in task.batch]
 
 
-def _found(ticket):
+def _found(ticket, data):
+    """Errors: OtherVersions."""
     found = _runs.get(ticket.run)
     if found is not None:
         return found
     with _lock:
         if ticket.hash in _known:
             return _known[ticket.hash], None
-    data = ticket.data if ticket.data is not None else _read(ticket.path)
+    if data is None:
+        data = ticket.data if ticket.data is not None else _read(ticket.path)
     if data is None or hashlib.sha256(data).hexdigest() != ticket.hash:
         return None
-    work = pickle.loads(data)
+    stream = io.BytesIO(data)
+    other = versions.other_here(pickle.load(stream))
+    if other:
+        here = f"a worker (process {os.getpid()} of {platform.node()})"
+        raise OtherVersions(f"{here} has other versions than the first process: {other}")
+    work = pickle.load(stream)
     with _lock:
         _known[ticket.hash] = work
         while len(_known) > _MOST_KNOWN:

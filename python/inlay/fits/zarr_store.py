@@ -37,10 +37,10 @@ _COLUMNS = sorted(COLUMNS, key=lambda column: column.name == "failed")
 
 
 class ZarrStore:
-    def __init__(self, path, work, labels):
+    def __init__(self, path, work, labels, coords):
         refuse_names("result", names_of_results(work), _no_name_of_array)
         refuse_names("dim", [work.dim, *dims_of_results(work)], _no_name_of_array)
-        self._path, self._work, self._labels = path, work, labels
+        self._path, self._work, self._labels, self._coords = path, work, labels, coords
         self._arrays = {}  # by name: an array, and its dims
         self._sizes, self._varying = {self._work.dim: 0}, set()
         self._num_labelled = 0
@@ -58,10 +58,10 @@ class ZarrStore:
     def write(self, rows):
         numbers = np.array([row.number for row in rows])
         results = columns_of(rows)
-        names = self._know(rows, results)
+        names = self._know(results)
         self._lengthen(int(numbers.max()) + 1)
         for name in names:
-            self._put(name, numbers, results.arrays(name))
+            self._put(name, numbers, results.parts(name))
         for column in _COLUMNS:
             self._array(column.name).oindex[numbers] = column.array(rows)
         self._commit()
@@ -76,11 +76,11 @@ class ZarrStore:
 
         return xarray.open_zarr(self._path, chunks=None)
 
-    def _know(self, rows, results):
+    def _know(self, results):
         """Takes note of the dims and sizes of the rows' results, makes arrays of new ones, and returns their names."""
-        known = dims_of(self._work, rows)
+        known = dims_of(self._work, results)
         for name, dims in known.items():
-            shape, is_padded = extent(results.arrays(name))
+            shape, is_padded = extent(results.parts(name))
             if name not in self._arrays:
                 pairs, sizes = enumerate(zip(dims, shape, strict=True)), dict(self._sizes)
                 dims = [named_dim(dim, size, name, i, sizes) for i, (dim, size) in pairs]
@@ -130,25 +130,22 @@ class ZarrStore:
             self._array(self._work.dim)[begin : begin + len(labels)] = np.array(labels, object)
         self._num_labelled = end
 
-    def _put(self, name, numbers, arrays):
+    def _put(self, name, numbers, parts):
         """In halves where one long array would make much of many short ones."""
-        here = [i for i, array in enumerate(arrays) if array is not None]
-        numbers, arrays = numbers[here], [arrays[i] for i in here]
-        if not arrays:
-            return
-        shape, _ = extent(arrays)
-        size_bytes = 8 * len(arrays) * int(np.prod(shape))
-        if size_bytes > MOST_BYTES and len(arrays) > 1:
-            half = len(arrays) // 2
-            self._put(name, numbers[:half], arrays[:half])
-            self._put(name, numbers[half:], arrays[half:])
+        at = np.sort(np.concatenate([places for places, _ in parts]))
+        shape, _ = extent(parts)
+        size_bytes = 8 * at.size * int(np.prod(shape))
+        if size_bytes > MOST_BYTES and at.size > 1:
+            for half in _halves(parts):
+                self._put(name, numbers, half)
         elif size_bytes:
-            self._array(name).oindex[(numbers, *map(slice, shape))] = joined(arrays, shape, np.float64)
+            here = [(np.searchsorted(at, places), array) for places, array in parts]
+            self._array(name).oindex[(numbers[at], *map(slice, shape))] = joined(here, at.size, shape, np.float64)
 
     def _write_coords(self):
         import xarray
 
-        coords = coords_of(self._work, self._sizes, self._varying)
+        coords = coords_of(self._work, self._sizes, self._varying, self._coords)
         coords = {dim: _writable(values) for dim, values in coords.items() if dim not in self._arrays}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that strings are no part of Zarr 3's core
@@ -159,6 +156,16 @@ class ZarrStore:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that consolidated metadata are no part of Zarr 3's core
             zarr.consolidate_metadata(self._group.store)
+
+
+def _halves(parts):
+    """The shorter arrays, and the longer ones; or two halves of those that are all as long."""
+    if len(parts) > 1:
+        parts = sorted(parts, key=lambda part: part[1][0].size)
+        return parts[: len(parts) // 2], parts[len(parts) // 2 :]
+    ((places, array),) = parts
+    half = len(places) // 2
+    return [(places[:half], array[:half])], [(places[half:], array[half:])]
 
 
 def _no_name_of_array(name):

@@ -2,6 +2,7 @@
 inference. The model travels as a pickle, and each process has a copy of it, whose data are exchanged."""
 
 import contextlib
+import functools
 import logging
 import threading
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from ..files import pickled, unpickled
 from ..fits.functions import ModelOfFits
 from ..fits.sampler import Draws, Stopped, refuse_stopped
+from .compiled_once import CompiledOnce, kernel_of_fits
 
 # PyTensor is not made for threads, and a process has one copy of a model.
 _one_fit = threading.Lock()
@@ -44,6 +46,7 @@ class _Loaded:
         self._data = described.data
         self.model = unpickled(described.model)
         self._observed = {name: _as_data(self.model, name) for name in described.observed}
+        self.compiled = CompiledOnce(self.model)
 
     def exchange(self, arrays):
         for data, array in zip(self._data, arrays, strict=True):
@@ -130,15 +133,15 @@ class ByPymc:
         with _one_fit:
             refuse_stopped(stop)
             functions.loaded.exchange(arrays)
-            with functions.loaded.model, default_mode(), _quiet_log():
-                trace = _FITS[self.name](self, unpickled(self.settings), seed, stop, initvals)
-        values = {v.name: trace["posterior"][v.name].values.astype(v.dtype, copy=False) for v in functions.recorded}
+            with default_mode(), _quiet_log(), functions.loaded.compiled.fit() as kept, functions.loaded.model:
+                trace = _FITS[self.name](self, unpickled(self.settings), seed, stop, initvals, kept)
+        values = {v.name: _drawn(trace, v.name).astype(v.dtype, copy=False) for v in functions.recorded}
         if any(drawn.shape[:2] != (self.chains, self.draws) for drawn in values.values()):
             raise Stopped  # PyMC returns what it has after Ctrl-C
         return Draws(values, _divergences(trace))
 
 
-def _sample(method, settings, seed, stop, initvals):
+def _sample(method, settings, seed, stop, initvals, kept):
     import pymc
 
     one, *others = initvals or (None,)
@@ -158,12 +161,12 @@ def _sample(method, settings, seed, stop, initvals):
     )
 
 
-def _smc(method, settings, seed, stop, initvals):
+def _smc(method, settings, seed, stop, initvals, kept):
     import pymc
     from pymc.smc import IMH
 
-    if stop is not None:
-        settings["kernel"] = _stoppable(settings.get("kernel", IMH), stop)
+    stoppable = functools.partial(_stoppable, stop=stop) if stop is not None else lambda kernel: kernel
+    settings["kernel"] = kernel_of_fits(settings.get("kernel", IMH), kept, stoppable)
     return pymc.sample_smc(
         method.draws,
         chains=method.chains,
@@ -171,6 +174,7 @@ def _smc(method, settings, seed, stop, initvals):
         random_seed=seed,
         progressbar=False,
         compute_convergence_checks=False,
+        return_inferencedata=False,
         **settings,
     )
 
@@ -189,7 +193,7 @@ def _stoppable(kernel, stop):
     return type(kernel.__name__, (kernel,), {name: watched(name) for name in ("prior_logp_func", "likelihood_logp_func")})
 
 
-def _advi(method, settings, seed, stop, initvals):
+def _advi(method, settings, seed, stop, initvals, kept):
     import pymc
 
     of_fit, of_draws = map(int, np.random.SeedSequence(seed).generate_state(2))
@@ -197,10 +201,17 @@ def _advi(method, settings, seed, stop, initvals):
     if initvals:
         settings["start"] = initvals[0]
     approximation = pymc.fit(random_seed=of_fit, progressbar=False, callbacks=callbacks, **settings)
-    return approximation.sample(method.draws, random_seed=of_draws)
+    return approximation.sample(method.draws, random_seed=of_draws, return_inferencedata=False)
 
 
 _FITS = {"nuts": _sample, "smc": _smc, "advi": _advi}
+
+
+def _drawn(trace, name):
+    """(chain, draw, ...), of a MultiTrace, or of what costs some milliseconds more."""
+    if hasattr(trace, "get_values"):
+        return np.stack(trace.get_values(name, combine=False, squeeze=False))
+    return trace["posterior"][name].values
 
 
 def _divergences(trace):

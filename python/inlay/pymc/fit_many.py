@@ -62,11 +62,11 @@ def fit_many(
     and of "advi", as {"n": 5000}. "prior": nothing is fitted, `draws` are of the prior at the data of each data set, one
     chain; with `predictive` those of what is observed.
 
-    `datasets`: dicts from the names of `pm.Data` to arrays, also of other lengths, and of observed variables whose values
-    are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does not
-    name is as in the model. From a list, a generator, a dict by label, a DataFrame or an xarray.Dataset with `by=`, or a
-    GroupBy of pandas', also of a Series, whose name says which data it is. A data set may also have true values of the
-    model's variables, for "ranks".
+    `datasets`: dicts from `pm.Data`, or their names, to arrays, also of other lengths, and of observed variables whose
+    values are constants to arrays of the same shape (which of these are exchanged, the first data set says). What one does
+    not name is as in the model. From a list, a generator, a dict by label, a DataFrame, an xarray.Dataset or a named
+    DataArray with `by=`, or a GroupBy of pandas', also of a Series, whose name says which data it is. A data set may also
+    have true values of the model's variables, for "ranks".
 
     `initvals`: where fits start, as PyMC takes it: a dict from names of free variables to values, which are those of the
     model and not of its transforms; a list of dicts, one for each chain of PyMC's own NUTS, or one for each starting point
@@ -109,7 +109,8 @@ def fit_many(
     Errors: NotImplementedError for a log density in float32 or with random draws, and for discrete variables with "map";
     ImportError without pyarrow or zarr; TypeError and ValueError for wrong arguments; FileExistsError and FileNotFoundError
     where `to` is, or its folder is not; FitsEnded, which has what is done, when workers were lost that nobody makes
-    anew, when an iterator over data sets fails, where `resume` or `to` cannot be written, and after Ctrl-C in the last write.
+    anew, or never start, when a worker has other versions of what makes the draws, when an iterator over data sets
+    fails, where `resume` or `to` cannot be written, and after Ctrl-C in the last write.
 
     >>> fits = inlay.pymc.fit_many(model, [{"y": y} for y in series])
     >>> fits["slope_mean"].values
@@ -124,7 +125,7 @@ def fit_many(
     how, functions_of = method_of(model, method, draws, tune, chains, nuts_sampler_kwargs, method_kwargs)
     from .described import data_names, observations
 
-    data = DataSets(datasets, by, data_names(model), model.named_vars_to_dims)
+    data = DataSets(datasets, by, data_names(model), model.named_vars_to_dims, model.coords)
     exchanged = [name for name in data.names_in_first() if name in observations(model)]
     names, reductions = _reductions(reduce)
     keep = [keep] if isinstance(keep, str) else list(keep or ())
@@ -138,7 +139,8 @@ def fit_many(
     work = Work(functions, seed, how, names, reductions, tuple(keep), predict_at, dim, initvals)
     _refuse_names(work, as_datatree)
     with Kept(resume, work) if resume is not None else contextlib.nullcontext() as kept:
-        rows = Stream(to, work, data.labels) if to is not None else AllRows(work, data.labels)
+        known = work, data.labels, data.coords
+        rows = Stream(to, *known) if to is not None else AllRows(*known)
         count, ended = run(work, data.iterator, rows.put, executor, kept, progress, data.total)
         failure = _failure_of_finish(rows, count)
     fits = in_groups(rows.opened(), work) if as_datatree else rows.opened()

@@ -5,12 +5,13 @@ import contextlib
 import numpy as np
 
 from ..choices import a_kind
+from ..fits.all_rows import AllRows
 from ..fits.executors import refuse_for_shards
 from ..fits.failures import SamplingFailed
 from ..fits.fit import Work, fit
 from ..fits.numbers_given import BadData
 from ..fits.shards import NutsOnShards, held
-from ..fits.table import refuse_columns, table
+from ..fits.table import refuse_columns
 from .methods import seed_for, settings_for
 
 # Of a table with one fit, which no model has.
@@ -66,7 +67,9 @@ def fit_shards(
         row = fit(work, 0, without_rows)
     if row.reason:
         raise SamplingFailed(row.reason)
-    return table(work, [row]).isel({_DIM: 0}, drop=True).drop_vars(["failed", "reason"])
+    rows = AllRows(work)
+    rows.put(row)
+    return rows.opened().isel({_DIM: 0}, drop=True).drop_vars(["failed", "reason"])
 
 
 def _refuse_shards(shards):

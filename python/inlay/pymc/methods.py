@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import inspect
+import os
 import secrets
 from numbers import Integral
 
@@ -42,8 +43,14 @@ def refuse_counts(**counts):
 
 
 def refuse_resume(resume, seed):
-    """Errors: ValueError: of a folder without a seed."""
-    if resume is not None and seed is None:
+    """Errors: TypeError for what is no path; ValueError for a file, and for a folder without a seed."""
+    if resume is None:
+        return
+    if not isinstance(resume, str | os.PathLike):
+        raise TypeError(f"resume is {a_kind(resume)}, not the path of a folder")
+    if os.path.exists(resume) and not os.path.isdir(resume):
+        raise ValueError(f"resume: {os.fspath(resume)} is a file, not a folder")
+    if seed is None:
         raise ValueError("resume wants a seed: without one each run draws anew, and takes no fit of another from there")
 
 

@@ -16,7 +16,10 @@ _log = logging.getLogger("inlay")
 # What simuk hands to pm.sample, and what it is here.
 _OF_FIT = {"draws": 1000, "tune": 1000, "chains": 4}
 _OF_NUTS = {"target_accept": "target_accept", "max_treedepth": "maxdepth"}
-_WITHOUT_EFFECT = ("progressbar", "compute_convergence_checks", "cores", "nuts_sampler", "quiet", "backend")
+_WITHOUT_EFFECT = {
+    *("progressbar", "progressbar_theme", "quiet", "compute_convergence_checks", "keep_warning_stat", "idata_kwargs"),
+    *("cores", "blas_cores", "mp_ctx", "backend", "compile_kwargs", "jitter_max_retries"),
+}
 
 
 class SBC:
@@ -26,13 +29,16 @@ class SBC:
     InferenceData with `posterior` and `observed_data`, and the model is fitted to what was observed and what was
     simulated together (Säilynoja et al., 2025).
 
-    The arguments are those of `simuk.SBC`, the attributes too: after `run_simulations()`, `simulations` is a DataTree
-    with the group "prior_sbc" or "posterior_sbc", which ArviZ plots. `augment_observed(model, observed_data, replicated,
+    The arguments are those of `simuk.SBC` in its order, the attributes too: after `run_simulations()`, `simulations` is a
+    DataTree with the group "prior_sbc" or "posterior_sbc", which ArviZ plots. `augment_observed(model, observed_data, replicated,
     number)` puts both together and returns a dict, by observed variables, and by other `pm.Data` that grow with them;
     None: the one behind the other, where what is observed is `pm.Data`. `update_data(model, augmented, number)` may then
     set other `pm.Data` of the model, such as covariates, and their coordinates; the model is as before when the
     simulations are made. `executor`, `resume` and `dim`, which names the dim of the simulations in `fits`, are those of
-    `fit_many`; `fits` is what it returned. `sample_kwargs`: `draws`, `tune`, `chains`, `target_accept`, `max_treedepth`.
+    `fit_many`; `fits` is what it returned, with the draws of the parameters: `keep_fits=False` leaves these out.
+    `sample_kwargs`: those of `pm.sample` that say how draws are made, `draws`, `tune`, `chains`, `target_accept`,
+    `max_treedepth`, `initvals` and `nuts_sampler_kwargs`, and those without an effect on draws, as `progressbar`.
+    `data_dir` is for models of NumPyro, which are not taken.
     `model` may be one of Bambi's, which is built where it is not yet; the attribute is the PyMC model in it.
 
     Simulations that failed are left out, and a line of the log says how many.
@@ -52,14 +58,15 @@ class SBC:
         num_simulations=1000,
         sample_kwargs=None,
         seed=None,
+        data_dir=None,
         simulator=None,
-        transform=None,
-        keep_fits=False,
-        progress_bar=True,
-        *,
         trace=None,
         augment_observed=None,
         update_data=None,
+        transform=None,
+        keep_fits=True,
+        progress_bar=True,
+        *,
         executor=None,
         resume=None,
         dim=DATASET,
@@ -71,6 +78,9 @@ class SBC:
                 raise TypeError(f"{name} is {a_kind(function)}, not a function")
         if simulator is None and not model.observed_RVs:
             raise ValueError("SBC: the model has no observed variables, and there is no simulator")
+        if data_dir is not None:
+            raise TypeError("data_dir is for models of NumPyro, and SBC takes those of PyMC and Bambi")
+        method = method.lower() if isinstance(method, str) else method
         refuse_counts(num_simulations=num_simulations)
         refuse_resume(resume, seed)
         _refuse_method(model, method, {"trace": trace, **of_posterior}, num_simulations)
@@ -187,9 +197,10 @@ class SBC:
             raise ValueError("compute_rank_statistics needs the draws: keep_fits=True, and run_simulations() before")
         transform = transform or self.transform or (lambda name, value: value)
         ranks = {}
-        for name in self.var_names:
+        done = self._done()
+        for name in self.var_names if len(done) else ():
             rank, draws = _RankOf(name, transform), self.fits[name].values
-            ranks[name] = np.stack([rank({name: draws[i]}, {name: self.ref_params[name][i]}) for i in self._done()])
+            ranks[name] = np.stack([rank({name: draws[i]}, {name: self.ref_params[name][i]}) for i in done])
         self.simulations = self._tree(ranks)
         return self.simulations
 
@@ -295,12 +306,21 @@ def _is_cast(node):
 
 
 def _fit_options(given):
-    options, nuts = dict(_OF_FIT), {}
+    """Errors: TypeError."""
+    options, nuts = dict(_OF_FIT), dict(given.get("nuts_sampler_kwargs") or {})
     for name, value in given.items():
         if name in _OF_FIT:
+            options[name] = _OF_FIT[name] if value is None else value
+        elif name == "initvals":
             options[name] = value
         elif name in _OF_NUTS:
             nuts[_OF_NUTS[name]] = value
-        elif name not in _WITHOUT_EFFECT:
-            raise TypeError(f"sample_kwargs has {name}; SBC takes {', '.join((*_OF_FIT, *_OF_NUTS))}")
+        elif name == "nuts_sampler":
+            if value not in (None, "nutpie", "pymc"):
+                raise TypeError(f"sample_kwargs has nuts_sampler={value!r}; SBC takes 'nutpie' and 'pymc'")
+        elif name == "random_seed":
+            raise TypeError("sample_kwargs has random_seed: each simulation has a seed of its own, made of seed=")
+        elif name != "nuts_sampler_kwargs" and name not in _WITHOUT_EFFECT:
+            taken = ", ".join((*_OF_FIT, *_OF_NUTS, "initvals", "nuts_sampler_kwargs"))
+            raise TypeError(f"sample_kwargs has {name}; SBC takes {taken}")
     return options | {"nuts_sampler_kwargs": nuts}
