@@ -156,7 +156,7 @@ def compiling_rows():
     yield limit_row("rewrite + fuse + memory, 2000 nodes", by_shape["model"][2000], 60, "ms")
     for shape, cost in by_shape.items():
         yield limit_row(f"{shape}: 20 000 nodes over 2000 nodes", cost[20000] / cost[2000], 15, "times")
-    yield limit_row("resident size above the import, 2000 nodes compiled", cold_cost("memory", "2000"), 60, "MB")
+    yield limit_row("resident size above the import, 2000 nodes compiled", cold_cost("memory", "2000"), 50, "MB")
 
 
 def planning_rows():
@@ -381,7 +381,12 @@ def thread_rows():
     finally:
         os.sched_setaffinity(0, before)
     for work, ours, peer, theirs, unit, goal in json.loads(text):
-        yield Row(work, ours, peer, theirs, unit) if goal is None else ratio_row(work, ours, peer, theirs, goal, unit)
+        if peer is None:
+            yield limit_row(work, ours, goal, unit)
+        elif goal is None:
+            yield Row(work, ours, peer, theirs, unit)
+        else:
+            yield ratio_row(work, ours, peer, theirs, goal, unit)
 
 
 def fits_figure(name):

@@ -31,6 +31,8 @@ import inlay
 import inlay.pytensor
 
 ROUNDS = 60
+OF_PEERS = 1.2  # the goal beside each
+MOST_OF_SMALL_CALL = 30  # ns that eight threads may cost a call that is not worth a block
 PAUSE_SECONDS = 0.005  # numba's threads spin for a while, and the next is not to share its CPUs with them
 RTOL = 1e-9
 
@@ -38,16 +40,19 @@ RTOL = 1e-9
 @dataclasses.dataclass
 class Case:
     """`arrays(size)` gives what numba and JAX are called with; inlay gets the first `num_given` of them, and has the
-    others as constants, as data of a model are. Results are compared one by one."""
+    others as constants, as data of a model are. Results are compared one by one. Into memory given (`out`) inlay is by
+    itself: the peers make new arrays."""
 
     work: str
     size: int
     arrays: Callable
     inlay: Callable  # of the number of threads and the arrays
-    numba: str  # the name of a function of thread_peers
-    jax: Callable  # of jax.numpy and the arrays
+    numba: str | None = None  # the name of a function of thread_peers
+    jax: Callable | None = None  # of jax.numpy and the arrays
     num_given: int | None = None
     goal: float | None = None  # how many times as long one thread is to take
+    or_bandwidth: bool = True  # so many times, or as many as two threads move bytes faster than one
+    out: bool = False
 
 
 def random(seed=3):
@@ -129,6 +134,11 @@ def softmax_text(axis):
     return f"graph @main(%x: f64[n, m]) {{\n  %r = softmax %x, axes = [{axis}]\n  return %r\n}}"
 
 
+TRIAD = """graph @main(%a: f64, %b: f64[n], %c: f64[n]) {
+  %p = mul %a, %c
+  %r = add %b, %p
+  return %r
+}"""
 EXP = "graph @main(%x: f64[n]) {\n  %r = exp %x\n  return %r\n}"
 SUM = "graph @main(%x: f64[n]) {\n  %r = reduce add %x [0] : f64\n  return %r\n}"
 
@@ -141,18 +151,28 @@ def vector(n):
     return [random().random(n)]
 
 
+def triad_arrays(n):
+    return [np.asarray(3.0), np.ones(n), np.ones(n)]
+
+
+# What all of the others may be bound by.
+BANDWIDTH = Case("b + a*c of {n}, memory given: the bandwidth", 20_000_000, triad_arrays, of_text(TRIAD), out=True)
+
 CASES = [
     Case("hierarchical normal logp + gradient, {n} rows", 1_000_000, hierarchical_arrays,
-         of_graph(hierarchical_graph, 4), "hierarchical", hierarchical_jax, 4, 1.6),
+         of_graph(hierarchical_graph, 4), "hierarchical", hierarchical_jax, 4, 1.8, or_bandwidth=False),
     Case(f"the same of {MANY_GROUPS} groups in no order, {{n}} rows", 1_000_000, unsorted_arrays,
-         of_graph(hierarchical_graph, 4), "hierarchical", hierarchical_jax, 4, 1.6),
+         of_graph(hierarchical_graph, 4), "hierarchical", hierarchical_jax, 4, 1.6, or_bandwidth=False),
     Case("logistic regression logp + gradient, {n} x 20", 1_000_000, logistic_arrays,
          of_graph(logistic_graph, 1), "logistic", logistic_jax, 1, goal=1.7),
     *(Case(f"softmax of {{n}} x {{n}}, {'last' if axis else 'first'} axis", 4000, square_array,
            of_text(softmax_text(axis)), f"softmax_{axis}",
-           lambda jax, x, axis=axis: jax.nn.softmax(x, axis=axis), goal=1.6) for axis in (1, 0)),
-    Case("exp of {n}", 10_000_000, vector, of_text(EXP), "exp", lambda jax, x: jax.numpy.exp(x)),
-    Case("sum of {n}", 100_000_000, vector, of_text(SUM), "sum", lambda jax, x: x.sum()),
+           lambda jax, x, axis=axis: jax.nn.softmax(x, axis=axis), goal=1.7) for axis in (1, 0)),
+    *(Case(f"softmax of {{n}} x {{n}}, {'last' if axis else 'first'} axis, memory given", 4000, square_array,
+           of_text(softmax_text(axis)), goal=1.7, out=True) for axis in (1, 0)),
+    Case("exp of {n}", 10_000_000, vector, of_text(EXP), "exp", lambda jax, x: jax.numpy.exp(x), goal=1.7),
+    Case("exp of {n}, memory given", 10_000_000, vector, of_text(EXP), goal=1.7, out=True),
+    Case("sum of {n}", 100_000_000, vector, of_text(SUM), "sum", lambda jax, x: x.sum(), goal=1.7),
 ]
 
 
@@ -163,7 +183,10 @@ def callers(case, arrays):
     """What is timed, by its name, without arguments; a peer that is not installed is left out."""
     out = {}
     for threads, name in ((1, "inlay, one thread"), (THREADS, "inlay")):
-        out[name] = lambda fn=case.inlay(threads, arrays): fn(*arrays[: case.num_given])
+        given = {"out": np.zeros_like(arrays[-1])} if case.out else {}
+        out[name] = lambda fn=case.inlay(threads, arrays), given=given: fn(*arrays[: case.num_given], **given)
+    if case.out:
+        return out
     try:
         import thread_peers
 
@@ -225,17 +248,22 @@ def small_call(rounds, calls=20_000):
 
 
 def rows(size_of=lambda case: case.size, rounds=ROUNDS):
-    """Rows of bench/run.py, each (work, ours, peer, theirs, unit, goal or None)."""
+    """Rows of bench/run.py, each (work, ours, peer, theirs, unit, goal or None); without a peer the goal is a limit."""
     inlay.set_threads(THREADS)  # also where the system says that there are fewer CPUs
-    for case in CASES:
+    of_bandwidth = None
+    for case in (BANDWIDTH, *CASES):
         size = size_of(case)
         by_name = measured(case, size, rounds)
         work = case.work.format(n=f"{size:.0e}".replace("e+0", "e") if size >= 100_000 else size)
-        for i, name in enumerate(("inlay, one thread", "numba prange", "JAX")):
-            goal = case.goal if i == 0 else 1
-            yield "" if i else work, by_name["inlay"], name, by_name.get(name), "ms", goal
+        gain = by_name["inlay, one thread"] / by_name["inlay"]
+        of_bandwidth = of_bandwidth or gain
+        goal = min(case.goal, of_bandwidth) if case.goal and case.or_bandwidth else case.goal
+        yield work, by_name["inlay"], "inlay, one thread", by_name["inlay, one thread"], "ms", goal
+        for name in () if case.out else ("numba prange", "JAX"):
+            yield "", by_name["inlay"], name, by_name.get(name), "ms", OF_PEERS
     by_threads = small_call(rounds)
     yield "exp of 100, compiled for eight threads", by_threads[8], "for one thread", by_threads[1], "ns", None
+    yield "as much more", by_threads[8] - by_threads[1], None, None, "ns", MOST_OF_SMALL_CALL
 
 
 if __name__ == "__main__":

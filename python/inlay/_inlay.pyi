@@ -298,7 +298,7 @@ class Program:
 
     def vm(self, arg: tuple, /) -> object: ...
 
-    def c_function(self, arguments: Sequence, form: str = '', data: dict = {}, on_error: object | None = None, keeps_going: bool = False) -> CFunction: ...
+    def c_function(self, arguments: Sequence, form: str = '', data: dict = {}, on_error: object | None = None, keeps_going: bool = False, pool: tuple[int, int] | None = None) -> CFunction: ...
 
     def xla_function(self, arguments: Sequence) -> XlaFunction: ...
 
@@ -380,6 +380,9 @@ def short_bytes_text(bytes: int) -> str:
 
 def time_text(seconds: float) -> str:
     """To three digits, in the unit that fits."""
+
+def threads_text(threads: int, balance: float) -> str:
+    """How many of a step's threads were at work."""
 
 def three_digits(number: float) -> str:
     """A number that was measured."""

@@ -1,7 +1,7 @@
 """What a notebook shows: HTML without colours of its own, so that it is readable in any theme."""
 
 from . import screen
-from ._inlay import three_digits, time_text
+from ._inlay import threads_text, three_digits, time_text
 from .hypertext import escape
 
 _MOST_ROWS = 30
@@ -34,11 +34,15 @@ def explanation_html(e):
 def profile_html(p):
     """The steps with their shares as bars, the one that takes most first, and the table folded away below."""
     rows = sorted(p.rows, key=lambda row: -row.seconds)
-    cells = [[_share(row.share), *_measured(row), _code(screen.label(row)) + _lines(row)] for row in rows[:_MOST_ROWS]]
+    has_threads = any(row.threads > 1 for row in rows)
+    shown = rows[:_MOST_ROWS]
+    cells = [
+        [_share(row.share), *_measured(row, has_threads), _code(screen.label(row)) + _lines(row)] for row in shown
+    ]
     parts = [
         f"<p>{_code(p.name)}</p>",
         f"<p>{time_text(p.total)} a call, of {screen.count_text(p.calls, 'call')}</p>",
-        _table(["share", "time", "reads", "writes", "GB/s", "step"], cells),
+        _table(["share", "time", *["threads"] * has_threads, "reads", "writes", "GB/s", "step"], cells),
     ]
     if len(rows) > _MOST_ROWS:
         parts.append(f"<p>and {screen.count_text(len(rows) - _MOST_ROWS, 'step')} that take less</p>")
@@ -78,10 +82,11 @@ def _share(share):
     return f'<span style="white-space: nowrap">{100 * share:.1f} % <span aria-hidden="true" style="{bar}"></span></span>'
 
 
-def _measured(row):
+def _measured(row, has_threads):
     speed = "" if row.bandwidth is None else three_digits(row.bandwidth)
     sizes = [screen.bytes_text(n) for n in (row.bytes_read, row.bytes_written)]
-    return [escape(cell) for cell in (time_text(row.seconds), *sizes, speed)]
+    threads = [threads_text(row.threads, row.balance)] * has_threads
+    return [escape(cell) for cell in (time_text(row.seconds), *threads, *sizes, speed)]
 
 
 def _lines(row):

@@ -24,6 +24,8 @@ class Row:
     passes, at the sizes of the arguments; where they depend on what a loop finds anew in each pass, they are text, of
     one pass. `bandwidth` is the sum of the bytes over the seconds, in GB/s, `share_of_bandwidth` its share of what this
     machine's memory has, and `flop_rate` the operations over the seconds, in GFlop/s: None where none are known.
+    `threads` is the most that it was given at once, the calling one among them, and `balance` the share of its time in
+    which these were at work, the mean: 1 on one thread.
     """
 
     kind: str
@@ -46,6 +48,8 @@ class Row:
     share_of_bandwidth: float | None
     flop_rate: float | None
     share: float  # of the call's time
+    threads: int = 1  # the most that it was given at once, the calling one among them
+    balance: float = 1.0
 
 
 @dataclass(frozen=True)

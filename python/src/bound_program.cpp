@@ -543,7 +543,7 @@ bool BoundProgram::give_away(Call& call, const OutArrays& outs, std::span<PyArra
 }
 
 int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int64_t> sizes, void** results,
-                              const StopFlag& stop) const {
+                              const StopFlag& stop, const runtime::CallersPool* pool) const {
   Call call(*this, Gil::foreign);
   runtime::Scratch<const void*, 32> params(parameter_template_.size());
   std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
@@ -553,7 +553,7 @@ int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int6
   runtime::Scratch<int64_t, 32> symbols(sizes.size());
   std::copy(sizes.begin(), sizes.end(), symbols.data());
   runtime::Executable::Failure failure;
-  return executable_->run(params.data(), results, symbols.data(), &call, failure, {&stop, &stop});
+  return executable_->run(params.data(), results, symbols.data(), &call, failure, {&stop, &stop}, 0, pool);
 }
 
 }  // namespace inlay::python

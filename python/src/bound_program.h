@@ -89,8 +89,8 @@ class BoundProgram {
             PyObject* out = nullptr, int threads = 0) const;
 
   /// As `call` on addresses of row-major data, without the GIL, all sizes bound; returns the runtime's code.
-  int32_t run_raw(const void* const* arguments, std::span<const int64_t> symbols, void** results,
-                  const StopFlag& stop) const;
+  int32_t run_raw(const void* const* arguments, std::span<const int64_t> symbols, void** results, const StopFlag& stop,
+                  const runtime::CallersPool* pool) const;
 
  private:
   friend class Call;

@@ -29,6 +29,11 @@ CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& a
     arguments_.refuse(str("user_data has argument ", i, ", and there are ", arguments.size()));
   }
   if (!options.form && !options.data.empty()) arguments_.refuse("user_data goes with the forms logp and expand");
+  if (options.pool) {
+    pool_ = options.pool;
+    pool_->threads = this->program().executable().threads();
+    if (pool_->threads == 1) arguments_.refuse("pool goes with a function that is compiled for several threads");
+  }
   if (options.form || is_logp()) {
     make_flat(options, options.form.value_or(runtime::FlatForm::logp));
   } else {
@@ -47,7 +52,8 @@ int CFunction::call_general(const void* const* inputs, void** outputs, const voi
   runtime::Scratch<const void*, 32> addresses(arguments.addresses().size());
   std::ranges::copy(arguments.addresses(), addresses.data());
   for (std::size_t i = 0; i < arguments.from_caller().size(); ++i) addresses[arguments.from_caller()[i]] = inputs[i];
-  switch (arguments.program().run_raw(addresses.data(), arguments.symbols(), outputs, function.stop_)) {
+  switch (arguments.program().run_raw(addresses.data(), arguments.symbols(), outputs, function.stop_,
+                                      function.pool_ ? &*function.pool_ : nullptr)) {
     case INLAY_OK: return 0;
     case INLAY_INTERRUPTED: return runtime::kFlatInterrupted;
     case INLAY_SIZE_OVERFLOW:
@@ -83,6 +89,7 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
   }
   spec.x_param = program().slot_of_argument(arguments_.from_caller()[0]);
   spec.keeps_going = options.keeps_going;
+  spec.pool = pool_;
   if (!program().executable().object().host_calls.empty()) {
     spec.make_host = [program = &program(), on_error] { return std::make_unique<ForeignHost>(*program, on_error); };
   }

@@ -25,10 +25,11 @@ class CFunction {
     std::size_t address = 0, dims = 0;
   };
   struct Options {
-    std::optional<runtime::FlatForm> form;    // none: the log density where it is one, else the general form
-    std::map<std::size_t, DataOffsets> data;  // by argument: where it stands in user_data
-    PyObject* on_error = Py_None;             // called with the exception of a failed call of a flat form
-    bool keeps_going = false;                 // as in runtime::FlatSpec
+    std::optional<runtime::FlatForm> form;     // none: the log density where it is one, else the general form
+    std::map<std::size_t, DataOffsets> data;   // by argument: where it stands in user_data
+    PyObject* on_error = Py_None;              // called with the exception of a failed call of a flat form
+    bool keeps_going = false;                  // as in runtime::FlatSpec
+    std::optional<runtime::CallersPool> pool;  // whose threads run it; none: the process's
   };
 
   /// `arguments`: one for each of the program's; None where the caller of the C function gives it.
@@ -56,6 +57,7 @@ class CFunction {
 
   KeptArguments arguments_;
   StopFlag stop_ = 0;
+  std::optional<runtime::CallersPool> pool_;
   std::optional<runtime::FlatFunction> flat_;
   runtime::Trampoline general_;
   std::string signature_;

@@ -48,6 +48,8 @@ void set(Options& options, const std::string& name, nb::handle value) {
     options.verify = nb::cast<bool>(value);
   } else if (name == "dump") {
     options.dump_directory = text();
+  } else if (name == "smallest_blocks") {  // of tests
+    options.smallest_blocks = nb::cast<bool>(value);
   } else if (name != "planner" && name != "upper") {
     throw Error(ErrorCode::internal, {}, str("nothing reads the choice ", name));
   }

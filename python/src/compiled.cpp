@@ -139,7 +139,9 @@ template <class T>
 const PyType_Slot kCollected[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<T>)}, {0, nullptr}};
 
 /// `data`: for numbers of arguments, their offsets in user_data: of the address and of the dims.
-CFunction::Options c_function_options(const std::string& form, nb::dict data, nb::object on_error, bool keeps_going) {
+/// `pool`: the address of the function that runs tasks, and what it gets first; none: inlay's own.
+CFunction::Options c_function_options(const std::string& form, nb::dict data, nb::object on_error, bool keeps_going,
+                                      std::optional<std::pair<std::uintptr_t, std::uintptr_t>> pool) {
   CFunction::Options options;
   if (form == "logp") options.form = runtime::FlatForm::logp;
   if (form == "expand") options.form = runtime::FlatForm::expand;
@@ -149,6 +151,10 @@ CFunction::Options c_function_options(const std::string& form, nb::dict data, nb
   }
   options.on_error = on_error.ptr();
   options.keeps_going = keeps_going;
+  if (pool) {
+    options.pool = {.run = reinterpret_cast<decltype(runtime::CallersPool::run)>(pool->first),
+                    .pool = reinterpret_cast<void*>(pool->second)};
+  }
   return options;
 }
 
@@ -245,11 +251,12 @@ void bind_compile(nb::module_& m) {
       .def(
           "c_function",
           [](const Compiled& c, nb::sequence arguments, const std::string& form, nb::dict data, nb::object on_error,
-             bool keeps_going) {
-            return new CFunction(c.bound, pointers(arguments), c_function_options(form, data, on_error, keeps_going));
+             bool keeps_going, std::optional<std::pair<std::uintptr_t, std::uintptr_t>> pool) {
+            return new CFunction(c.bound, pointers(arguments),
+                                 c_function_options(form, data, on_error, keeps_going, pool));
           },
           "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), "keeps_going"_a = false,
-          nb::rv_policy::take_ownership)
+          "pool"_a = nb::none(), nb::rv_policy::take_ownership)
       .def(
           "xla_function",
           [](const Compiled& c, nb::sequence arguments) { return new XlaFunction(c.bound, pointers(arguments)); },

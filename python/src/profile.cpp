@@ -43,6 +43,8 @@ nb::dict row_dict(const explain::ProfileRow& row, const explain::Profile& profil
   d["share_of_bandwidth"] = bandwidth ? nb::cast(*bandwidth / profile.bandwidth) : nb::none();
   d["flop_rate"] = row.flop_rate();
   d["share"] = row.seconds / profile.total;
+  d["threads"] = row.threads;
+  d["balance"] = row.balance;
   return d;
 }
 
@@ -76,6 +78,7 @@ void bind_profile(nb::module_& m) {
   m.def("short_bytes_text", explain::short_bytes_text, "bytes"_a,
         "Whole up to 10 KiB, where sizes of values are still told apart by their bytes.");
   m.def("time_text", explain::time_text, "seconds"_a, "To three digits, in the unit that fits.");
+  m.def("threads_text", explain::threads_text, "threads"_a, "balance"_a, "How many of a step's threads were at work.");
   m.def("three_digits", explain::three_digits, "number"_a, "A number that was measured.");
   m.def(
       "machine_bandwidth",

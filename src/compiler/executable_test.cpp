@@ -1,6 +1,7 @@
 // The C++ door, as a user has it.
 #include "inlay/executable.h"
 
+#include <algorithm>
 #include <limits>
 #include <thread>
 
@@ -9,6 +10,7 @@
 
 #include "compiler/backends.h"
 #include "inlay/inlay.h"
+#include "runtime/pool.h"
 
 namespace inlay {
 namespace {
@@ -40,6 +42,26 @@ TEST_F(CppDoor, NamesItsBackend) {
   }
   EXPECT_EQ(error_of([&] { compile(graph, {.backend = "rust"}); }),
             "error[unknown-name]: there is no backend `rust`\n  help: the backends are llvm and c");
+}
+
+TEST_F(CppDoor, RunsOnAsManyThreadsAsItsOptionsSay) {
+  const Graph graph = parse(R"(graph @main(%x: f64[n]) {
+    %e = exp %x
+    %s = reduce add %e [0] : f64
+    return %e, %s
+  })");
+  const int before = runtime::max_threads();
+  runtime::set_max_threads(8);
+  std::vector<double> x(300'001);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1e-6 * static_cast<double>(i);
+  const std::vector<Array> alone = compile(graph)({x});
+  const int started = runtime::num_pool_threads();
+  const std::vector<Array> together = compile(graph, {.backend = "llvm", .threads = 3})({x});
+  EXPECT_EQ(runtime::num_pool_threads(), std::max(started, 2));
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(alone[i].elements<double>(), together[i].elements<double>()));
+  }
+  runtime::set_max_threads(before);
 }
 
 TEST_F(CppDoor, WritesOverNoArgument) {

@@ -165,6 +165,9 @@ explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& ti
     row.seconds = rows[id.index].seconds / number;
     row.least_seconds = rows[id.index].least_seconds;
     row.passes = static_cast<double>(rows[id.index].passes) / number;
+    row.threads = rows[id.index].threads;
+    if (row.threads > 1 && row.seconds > 0)
+      row.balance = rows[id.index].busy_seconds / number / row.seconds / row.threads;
     row.read_bytes = amounts.of(step.read_bytes, row.passes);
     row.written_bytes = amounts.of(step.written_bytes, row.passes);
     if (step.flops) row.flops = amounts.of(*step.flops, row.passes);

@@ -24,8 +24,11 @@ TEST(Profile, IsTheMeanOfTheCalls) {
                                       "f.inlay"));
   runtime::StepTimes times(program.kernels.steps.size());
   std::vector<runtime::StepTimes::Row> rows(program.kernels.steps.size(), {.seconds = 0.125, .passes = 1});
+  rows[0].threads = 2;
+  rows[0].busy_seconds = 0.1875;
   times.add(rows);
   rows[0].seconds = 0.0625;
+  rows[0].busy_seconds = 0.09375;
   times.add(rows);
   times.set_sizes(std::vector<int64_t>{1000, 30});
   const explain::Profile profile = of_calls(program, times, 2);
@@ -39,6 +42,10 @@ TEST(Profile, IsTheMeanOfTheCalls) {
   EXPECT_EQ(sum.seconds, 0.09375);
   EXPECT_EQ(sum.least_seconds, 0.0625);
   EXPECT_EQ(sum.passes, 1);
+  EXPECT_EQ(sum.threads, 2);
+  EXPECT_EQ(sum.balance, 0.75);
+  EXPECT_EQ(quotient.threads, 1);
+  EXPECT_EQ(quotient.balance, 1);
   EXPECT_EQ(sum.read_bytes, explain::Amount(int64_t{8000}));
   EXPECT_EQ(quotient.read_bytes, explain::Amount(int64_t{240}));
   EXPECT_EQ(quotient.written_bytes, explain::Amount(int64_t{240}));

@@ -26,6 +26,10 @@ std::string time_text(double seconds) {
   return str(fixed_text(1e9 * seconds, 0), " ns");
 }
 
+std::string threads_text(int threads, double balance) {
+  return threads == 1 ? "1" : str(three_digits(balance * threads), " of ", threads);
+}
+
 namespace {
 
 constexpr std::size_t kMostRows = 30;
@@ -97,6 +101,8 @@ std::vector<Column> columns_of(const Profile& profile) {
   std::vector<Column> out = {{"share", share}, {"time", time}};
   if (std::ranges::any_of(profile.rows, [](const ProfileRow& row) { return row.passes != 1; }))
     out.push_back({"passes", [](const ProfileRow& row) { return passes_text(row.passes); }});
+  if (std::ranges::any_of(profile.rows, [](const ProfileRow& row) { return row.threads > 1; }))
+    out.push_back({"threads", [](const ProfileRow& row) { return threads_text(row.threads, row.balance); }});
   out.push_back({"reads", [](const ProfileRow& row) { return bytes_cell(row.read_bytes); }});
   out.push_back({"writes", [](const ProfileRow& row) { return bytes_cell(row.written_bytes); }});
   out.push_back({"GB/s", [](const ProfileRow& row) {

@@ -28,6 +28,8 @@ struct ProfileRow {
   double passes = 0;                 // how often a call runs it: in a loop once per pass
   Amount read_bytes, written_bytes;
   std::optional<Amount> flops;  // kernel/flops.h; nothing: not known
+  int threads = 1;              // the most that it was given at once, the calling one among them
+  double balance = 1;           // the share of its time in which these were at work, the mean of them
 
   /// Bytes over seconds, in GB/s (10^9 bytes); nothing where no bytes are known or moved.
   std::optional<double> bandwidth() const;
@@ -42,6 +44,9 @@ std::string short_bytes_text(int64_t bytes);
 std::string three_digits(double number);
 /// "1.38 ms", "34 ns"
 std::string time_text(double seconds);
+
+/// "1.93 of 2" at work
+std::string threads_text(int threads, double balance);
 
 struct Profile {
   std::string name;

@@ -46,6 +46,20 @@ one thread moves 40.0 GB/s to and from this machine's memory
 )");
 }
 
+TEST(ProfileTable, SaysHowManyThreadsWereAtWork) {
+  Profile profile = {.name = "f", .rows = {kernel_row("y = 2*x", 0.5)}, .calls = 1, .total = 1, .bandwidth = 1};
+  EXPECT_EQ(table(profile).find("threads  "), std::string::npos);
+  profile.rows.push_back(kernel_row("z = 3*x", 0.25));
+  profile.rows[1].threads = 4;
+  profile.rows[1].balance = 0.9;
+  const std::string text = table(profile);
+  const std::string lines = text.substr(text.find("\n\n") + 2);
+  EXPECT_EQ(lines, R"( share    time    threads   reads  writes  GB/s  of peak  GFlop/s  step
+50.0 %  500 ms          1  8000 B     0 B  0.00      0 %     0.00  @k0 over n: y = 2*x
+25.0 %  250 ms  3.60 of 4  8000 B     0 B  0.00      0 %     0.00  @k0 over n: z = 3*x
+)");
+}
+
 TEST(ProfileTable, WhatDoesNotFitIsToldShorter) {
   ProfileRow row = kernel_row("y = 2*x + 1", 1);
   row.note = "copies x: it is needed later";

@@ -382,7 +382,7 @@ void bring_params(const Executable& executable, const void* const* params, void*
 }  // namespace
 
 int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure,
-                        const StopFlags& flags, int threads) const noexcept {
+                        const StopFlags& flags, int threads, const CallersPool* callers) const noexcept {
   const DefaultFloatEnvironment environment;
   const Impl& impl = *impl_;
   if (impl.has_bounds) {
@@ -393,7 +393,10 @@ int32_t Executable::run(const void* const* params, void** outputs, int64_t* symb
   InlayCall call = make_call(params, outputs, symbols, host, flags);
   std::optional<PoolUse> pool;
   if (threads == 0) threads = threads_;
-  if (threads > 1) {
+  if (callers) {
+    call.pool = const_cast<CallersPool*>(callers);
+    call.run_blocks = run_blocks_by_caller;
+  } else if (threads > 1) {
     call.pool = &pool.emplace(threads);
     call.run_blocks = run_blocks;
   }

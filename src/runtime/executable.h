@@ -15,6 +15,8 @@
 
 namespace inlay::runtime {
 
+struct CallersPool;
+
 /// An argument or result: row-major elements in memory of the caller.
 struct TensorRef {
   void* data = nullptr;
@@ -86,8 +88,9 @@ class Executable {
     std::exception_ptr exception;  // from the LayoutFunction or the Host
   };
   /// `threads`: on how many it may run, 1 at least; 0: as set_threads says. The results are the same for any number.
+  /// `callers`: whose threads these are; null: the process's.
   int32_t run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure,
-              const StopFlags& flags = {}, int threads = 0) const noexcept;
+              const StopFlags& flags = {}, int threads = 0, const CallersPool* callers = nullptr) const noexcept;
 
   /// On how many threads calls run that do not say; at first on one. More run only where the code has blocks and they
   /// are worth it, and no more than max_threads().

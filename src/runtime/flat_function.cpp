@@ -192,8 +192,8 @@ int FlatFunction::State::run(const void* const* params, int64_t num_values, void
   if (needs_host) host.emplace(spec.make_host ? spec.make_host() : nullptr);
   void* const wanted = outputs[vector_output];
   Executable::Failure failure;
-  const int32_t code =
-      executable().run(params, outputs, sizes, host ? &*host : nullptr, failure, {spec.stop, spec.stop});
+  const int32_t code = executable().run(params, outputs, sizes, host ? &*host : nullptr, failure,
+                                        {spec.stop, spec.stop}, 0, spec.pool ? &*spec.pool : nullptr);
   if (code == INLAY_HOST_CALL_FAILED && !host->why_failed().empty()) {
     throw Error(ErrorCode::host_call_failed, {}, str("a host call failed: ", host->why_failed()));
   }

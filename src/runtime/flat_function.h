@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runtime/executable.h"
+#include "runtime/pool.h"
 
 namespace inlay::runtime {
 
@@ -62,6 +63,7 @@ struct FlatSpec {
   // For a caller that does not survive such a failure: only the first is reported; the log density returns
   // kFlatPassedBy for each, and values are NaN with the code kFlatOk.
   bool keeps_going = false;
+  std::optional<CallersPool> pool = {};  // whose threads run it; none: the process's
 };
 
 /// The function, which lives as long as this does. It keeps the executable; the arrays belong to their owners.

@@ -17,6 +17,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/cpu_count.h"
+#include "runtime/step_times.h"
 #include "support/error.h"
 #include "support/float_environment.h"
 #include "support/fork_gate.h"
@@ -25,6 +26,8 @@
 
 namespace inlay::runtime {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// So long a thread looks for more to do before it sleeps: waking it takes as long.
 constexpr auto kAwake = std::chrono::microseconds(50);
@@ -43,13 +46,13 @@ void pause() {
 /// Looks for so long whether it holds.
 template <class Holds>
 bool soon(Holds holds) {
-  const auto end = std::chrono::steady_clock::now() + kAwake;
+  const auto end = Clock::now() + kAwake;
   for (;;) {
     for (int i = 0; i < 64; ++i) {
       if (holds()) return true;
       pause();
     }
-    if (std::chrono::steady_clock::now() > end) return false;
+    if (Clock::now() > end) return false;
   }
 }
 
@@ -73,11 +76,17 @@ void merge_parts(int64_t block, bool is_last, Merge merge) {
 /// those that run to their end.
 class Job {
  public:
-  Job(const InlayCall& call, const InlayBlocks& blocks, void* states)
-      : call_(call), blocks_(blocks), states_(static_cast<std::byte*>(states)), end_(blocks.count) {}
+  /// `is_timed`: somebody asks for `busy_seconds`.
+  Job(const InlayCall& call, const InlayBlocks& blocks, void* states, bool is_timed)
+      : call_(call),
+        blocks_(blocks),
+        states_(static_cast<std::byte*>(states)),
+        is_timed_(is_timed),
+        end_(blocks.count) {}
 
   /// Of the thread that calls: with its own InlayCall, which asks the caller whether to stop.
   void run_as_caller(InlayCall& call) {
+    const AtWork at_work(*this);
     while (run_next(call, nullptr)) {
     }
   }
@@ -90,15 +99,19 @@ class Job {
         !call.stop_while_writing || call.stop_while_writing == reinterpret_cast<const int32_t*>(&kNeverStop);
     if (!never_while_writing) call.stop_while_writing = call.stop;
     call.interrupted = end_this;
-    call.run_blocks = nullptr;
-    const DefaultFloatEnvironment environment;
-    const ArenaBlock memory = ArenaBlock::borrow(blocks_.memory_bytes);
-    if (!memory.data()) return;  // the others run its blocks
-    while (!too_many() && run_next(call, memory.data())) {
-    }
+    run_with_own_memory(call, [&] { return !too_many(); });
   }
 
-  /// While the caller waits for the others it is asked whether to go on, as between its own blocks.
+  /// Of a thread of the caller's pool: it looks at the flags of the call itself, since nobody else may be looking.
+  void run_as_task() {
+    InlayCall call = call_;
+    run_with_own_memory(call, [&] {
+      look(call);
+      return true;
+    });
+  }
+
+  /// While the caller waits for the others, and between blocks of its pool, it is asked whether to go on.
   void look(InlayCall& call) {
     if (!call.stop_while_writing || !call.interrupted) return;
     const auto* flag = reinterpret_cast<const StopFlag*>(call.stop_while_writing);
@@ -123,11 +136,49 @@ class Job {
     return INLAY_OK;
   }
 
+  /// Of all threads together, at work on blocks.
+  double busy_seconds() const { return busy_seconds_; }
+
   std::atomic<int> num_helpers = 0;  // that have not left it
 
  private:
+  /// While it lives a thread is at work on the job.
+  class AtWork {
+   public:
+    explicit AtWork(Job& job) : job_(job) {
+      if (job.is_timed_) begin_ = Clock::now();
+    }
+    ~AtWork() {
+      if (!job_.is_timed_) return;
+      const std::chrono::duration<double> seconds = Clock::now() - begin_;
+      const std::lock_guard lock(job_.mutex_);
+      job_.busy_seconds_ += seconds.count();
+    }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+
+   private:
+    Job& job_;
+    Clock::time_point begin_;
+  };
+
   void* states_of(int64_t block) const {
     return block == 0 ? blocks_.states : states_ + (block - 1) * blocks_.state_bytes;
+  }
+
+  bool has_more() const { return next_.load(std::memory_order_relaxed) < end_.load(std::memory_order_relaxed); }
+
+  /// Blocks as long as goes_on().
+  template <class GoesOn>
+  void run_with_own_memory(InlayCall& call, GoesOn goes_on) {
+    if (!has_more()) return;  // and asks for no memory
+    call.run_blocks = nullptr;
+    const DefaultFloatEnvironment environment;
+    const ArenaBlock memory = ArenaBlock::borrow(blocks_.memory_bytes);
+    if (!memory.data()) return;  // the others run its blocks
+    const AtWork at_work(*this);
+    while (has_more() && goes_on() && run_next(call, memory.data())) {
+    }
   }
 
   /// False: none is left.
@@ -164,10 +215,12 @@ class Job {
   const InlayCall call_;
   const InlayBlocks& blocks_;
   std::byte* const states_;  // of block 1, and so on
+  const bool is_timed_;
   std::atomic<int64_t> next_ = 0, end_;
   StopFlag stop_ = 0;
   std::mutex mutex_;
   Failure failure_;
+  double busy_seconds_ = 0;
 };
 
 class Worker {
@@ -327,6 +380,46 @@ void Worker::run(Job& job) {
   pool.leave(*this, job);
 }
 
+/// A call whose blocks are tasks of its caller's pool, however that runs them.
+class Tasks {
+ public:
+  Tasks(InlayCall& call, const InlayBlocks& blocks, void* states)
+      : call_(call), asks_(call), job_(call, blocks, states, /*is_timed=*/false) {}
+
+  void run(std::size_t number) {
+    num_running_.fetch_add(1);
+    run_one(number);
+    num_running_.fetch_sub(1);  // then the call may return, and this is gone
+  }
+
+  /// By the thread that calls, when the pool says that it is done: a pool may return before its tasks have ended, or
+  /// before some of them began.
+  int32_t finish() {
+    run(0);  // where the pool has run it, no block is left or it is still at work
+    while (!soon([&] { return num_running_.load() == 0; })) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      job_.look(asks_);
+    }
+    return job_.finish(call_);
+  }
+
+ private:
+  void run_one(std::size_t number) {
+    if (number == 0 && !has_caller_.exchange(true)) {
+      const DefaultFloatEnvironment environment;
+      job_.run_as_caller(call_);
+    } else {
+      job_.run_as_task();
+    }
+  }
+
+  InlayCall& call_;  // of the task that runs as the caller
+  InlayCall asks_;   // of the thread that waits for it
+  Job job_;
+  std::atomic<bool> has_caller_ = false;  // somebody has run as the caller, or does; it leaves no block
+  std::atomic<int> num_running_ = 0;
+};
+
 /// By this thread, one block after the other.
 int32_t run_alone(InlayCall* call, const InlayBlocks& blocks) {
   const auto states_of = [&](int64_t part) {
@@ -383,7 +476,9 @@ int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks) {
   if (helpers < 1) return run_alone(call, *blocks);
   const ArenaBlock states = ArenaBlock::borrow((blocks->count - 1) * blocks->state_bytes);
   if (!states.data()) return run_alone(call, *blocks);
-  Job job(*call, *blocks, states.data());
+  StepClock* const clock = StepClock::of_this_thread();
+  const Clock::time_point begin = clock ? Clock::now() : Clock::time_point();
+  Job job(*call, *blocks, states.data(), clock != nullptr);
   std::vector<Worker*> at_work;
   try {
     at_work = PoolOfProcess::get().begin(job, helpers);
@@ -393,7 +488,23 @@ int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks) {
   if (at_work.empty()) return run_alone(call, *blocks);
   job.run_as_caller(*call);
   PoolOfProcess::get().end(job, at_work, *call);
+  if (clock) {
+    const std::chrono::duration<double> seconds = Clock::now() - begin;
+    clock->add_blocks(static_cast<int>(at_work.size()) + 1, job.busy_seconds(), seconds.count());
+  }
   return job.finish(*call);
+}
+
+int32_t run_blocks_by_caller(InlayCall* call, const InlayBlocks* blocks) {
+  const auto& callers = *static_cast<const CallersPool*>(call->pool);
+  const int64_t count = std::min<int64_t>(callers.threads, blocks->count);
+  if (count < 2) return run_alone(call, *blocks);
+  const ArenaBlock states = ArenaBlock::borrow((blocks->count - 1) * blocks->state_bytes);
+  if (!states.data()) return run_alone(call, *blocks);
+  Tasks tasks(*call, *blocks, states.data());
+  const auto task = [](void* all, std::size_t number) { static_cast<Tasks*>(all)->run(number); };
+  callers.run(callers.pool, static_cast<std::size_t>(count), task, &tasks);
+  return tasks.finish();
 }
 
 }  // namespace inlay::runtime

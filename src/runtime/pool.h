@@ -4,6 +4,8 @@
 // A call that may use several threads takes those that are free when it has blocks to run, and runs alone where none
 // is: so no more threads run than the process may have, whoever calls, and no call waits for another. A thread is
 // started when the first call wants it, and sleeps when nobody does. A child of fork() starts its own.
+#include <cstddef>
+
 #include "inlay/runtime.h"
 
 namespace inlay::runtime {
@@ -38,5 +40,21 @@ class PoolUse {
 
 /// InlayCall::run_blocks of a call whose `pool` is a PoolUse.
 int32_t run_blocks(InlayCall* call, const InlayBlocks* blocks);
+
+/// The threads of a caller, which no bound of this process counts.
+struct CallersPool {
+  using Task = void (*)(void* tasks, std::size_t number);
+
+  /// Calls task(tasks, number) once for each number below `count`, on any threads, at the same time or not. It returns
+  /// when all that it has called have ended, and calls none later: `tasks` is gone then. (A call waits for tasks that
+  /// have begun, if it returns before; and runs what is left itself, if it has not called all.) It must not throw.
+  void (*run)(void* pool, std::size_t count, Task task, void* tasks) = nullptr;
+  void* pool = nullptr;
+  int threads = 1;  // tasks at most
+};
+
+/// InlayCall::run_blocks of a call whose `pool` is a CallersPool. Each task looks at the flags of the call, and may
+/// call `interrupted`.
+int32_t run_blocks_by_caller(InlayCall* call, const InlayBlocks* blocks);
 
 }  // namespace inlay::runtime

@@ -26,6 +26,8 @@ void StepTimes::add(const std::vector<Row>& rows) {
     rows_[i].least_seconds = is_first ? rows[i].seconds : std::min(rows_[i].least_seconds, rows[i].seconds);
     rows_[i].seconds += rows[i].seconds;
     rows_[i].passes += rows[i].passes;
+    rows_[i].threads = std::max(rows_[i].threads, rows[i].threads);
+    rows_[i].busy_seconds += rows[i].busy_seconds;
   }
 }
 
@@ -61,11 +63,23 @@ StepClock::~StepClock() {
 
 void StepClock::begin(int64_t step) {
   const Time now = std::chrono::steady_clock::now();
-  if (step_ < rows_.size()) rows_[step_].seconds += std::chrono::duration<double>(now - since_).count();
+  if (step_ < rows_.size()) {
+    const double seconds = std::chrono::duration<double>(now - since_).count();
+    rows_[step_].seconds += seconds;
+    rows_[step_].busy_seconds += seconds;
+  }
   step_ = static_cast<std::size_t>(step);
   if (step_ < rows_.size()) ++rows_[step_].passes;
   since_ = now;
 }
+
+void StepClock::add_blocks(int threads, double busy_seconds, double seconds) {
+  if (step_ >= rows_.size()) return;
+  rows_[step_].threads = std::max(rows_[step_].threads, threads);
+  rows_[step_].busy_seconds += busy_seconds - seconds;  // in place of the calling thread's time alone
+}
+
+StepClock* StepClock::of_this_thread() { return current; }
 
 void inlay_step_begins(int64_t step) noexcept {
   if (current) current->begin(step);

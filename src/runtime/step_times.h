@@ -17,6 +17,8 @@ class StepTimes {
     double seconds = 0;
     double least_seconds = 0;  // of those calls that ran it, the least that one spent in it
     int64_t passes = 0;        // how often the step ran: in a loop once per iteration
+    int threads = 1;           // the most that it was given at once, the calling one among them
+    double busy_seconds = 0;   // of all of these, at work: `seconds`, where there is one
   };
 
   explicit StepTimes(std::size_t num_steps) : rows_(num_steps) {}
@@ -46,6 +48,11 @@ class StepClock {
   StepClock& operator=(const StepClock&) = delete;
 
   void begin(int64_t step);
+  /// The step that runs gave blocks to so many threads, which worked on them so long, all together, in `seconds`.
+  void add_blocks(int threads, double busy_seconds, double seconds);
+
+  /// Null: nobody measures the call that this thread makes.
+  static StepClock* of_this_thread();
 
  private:
   using Time = std::chrono::steady_clock::time_point;

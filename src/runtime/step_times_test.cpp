@@ -38,6 +38,26 @@ TEST(StepTimes, KeepsTheLeastOfTheCallsThatRanAStep) {
   EXPECT_EQ(times.rows()[1].least_seconds, 3);
 }
 
+TEST(StepTimes, CountsTheThreadsThatAStepIsGiven) {
+  StepTimes times(2);
+  {
+    StepClock clock(times);
+    EXPECT_EQ(StepClock::of_this_thread(), &clock);
+    clock.add_blocks(9, 1, 1);  // of no step
+    inlay_step_begins(0);
+    clock.add_blocks(3, 2.5, 1);  // two threads, and a half, at the time of the one that counts already
+    clock.add_blocks(2, 1.5, 1);
+    inlay_step_begins(1);
+  }
+  EXPECT_EQ(StepClock::of_this_thread(), nullptr);
+  times.add({{.seconds = 0.5, .passes = 1, .threads = 2, .busy_seconds = 1}, {}});
+  const std::vector<StepTimes::Row> rows = times.rows();
+  EXPECT_EQ(rows[0].threads, 3);
+  EXPECT_NEAR(rows[0].busy_seconds - rows[0].seconds, 1.5 + 0.5 + 0.5, 1e-9);
+  EXPECT_EQ(rows[1].threads, 1);
+  EXPECT_EQ(rows[1].busy_seconds, rows[1].seconds);
+}
+
 TEST(StepTimes, BeginsAnew) {
   StepTimes times(1);
   times.add({{.seconds = 0.25, .passes = 1}});

@@ -17,7 +17,8 @@ os.environ["JAX_ENABLE_X64"] = "1"
 sys.path.insert(0, {str(BENCH)!r})
 import threads
 threads.small_call = functools.partial(threads.small_call, calls=3)
-print(json.dumps([len(threads.CASES), list(threads.rows(size_of=lambda case: 70, rounds=1))]))
+goals = [[case.work, case.goal, case.or_bandwidth, case.out] for case in threads.CASES]
+print(json.dumps([goals, list(threads.rows(size_of=lambda case: 70, rounds=1))]))
 """
 
 
@@ -25,12 +26,22 @@ def test_all_rows():
     for package in ("numba", "jax"):
         pytest.importorskip(package)
     text = subprocess.run([sys.executable, "-c", _ALL_ROWS], check=True, stdout=subprocess.PIPE, text=True).stdout
-    num_cases, rows = json.loads(text)
-    assert len(rows) == 3 * num_cases + 1
-    for work, ours, peer, theirs, unit, goal in rows:
+    cases, (bandwidth, *rows, alone, more) = json.loads(text)
+    for work, ours, peer, theirs, unit, goal in (bandwidth, *rows, alone):
         assert ours > 0 and theirs > 0, (work, peer)
-    assert [row[2] for row in rows[:3]] == ["inlay, one thread", "numba prange", "JAX"]
-    assert rows[0][0] == "hierarchical normal logp + gradient, 70 rows"
+    gain = bandwidth[3] / bandwidth[1]
+    assert bandwidth[0].startswith("b + a*c of 70") and bandwidth[5] is None
+    at = iter(rows)
+    for work, goal, or_bandwidth, out in cases:
+        assert next(at)[0::2] == [work.format(n=70), "inlay, one thread", "ms"]
+        peers = [] if out else [next(at)[2:] for _ in range(2)]
+        assert [peer for peer, *_ in peers] == ([] if out else ["numba prange", "JAX"])
+        assert {of_peer for *_, of_peer in peers} <= {1.2}
+    assert next(at, None) is None
+    by_thread = [row[5] for row in rows if row[2] == "inlay, one thread"]
+    assert by_thread == [min(goal, gain) if or_bandwidth else goal for _, goal, or_bandwidth, _ in cases]
+    assert rows[0][0] == "hierarchical normal logp + gradient, 70 rows" and rows[0][5] == 1.8
+    assert more[1] == alone[1] - alone[3] and more[2:] == [None, None, "ns", 30]
 
 
 @pytest.mark.parametrize("wrong", ["inlay", "numba prange", "JAX"])

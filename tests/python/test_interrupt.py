@@ -30,25 +30,32 @@ def signals():
 
 
 class Interrupt:
-    """Another process sends the signal after some seconds; `late` is how long after it the block ended."""
+    """Another process sends the signal after some seconds; `late` is how long after it the block ended, and `used` the
+    seconds of CPUs that all threads of this process took meanwhile."""
 
     def __init__(self, after=0.1):
         self.after = after
 
     def __enter__(self):
         self.begin = time.monotonic()
-        self.sender = subprocess.Popen(["sh", "-c", f"sleep {self.after}; kill -INT {os.getpid()}"])
+        process = os.getpid()
+        send = f"sleep {self.after}; cat /proc/{process}/stat; kill -INT {process}"
+        self.sender = subprocess.Popen(["sh", "-c", send], stdout=subprocess.PIPE, text=True)
         return self
 
     def __exit__(self, raised, *_):
-        self.late = time.monotonic() - self.begin - self.after
+        self.late, used = time.monotonic() - self.begin - self.after, time.process_time()
         self.ended_the_block = raised is KeyboardInterrupt
-        self.sender.wait()
+        before = self.sender.communicate()[0].rpartition(")")[2].split()[11:13]  # utime, stime, in ticks
+        self.used = used - sum(map(int, before)) / os.sysconf("SC_CLK_TCK")
 
 
-def check_ends(call, after=0.1):
+def check_ends(call, after=0.1, threads=1):
     """Once in five times as soon as is claimed: on a loaded machine the signal, or what sees it, may wait for a CPU, which
-    is as much a part of `late`. Each time soon, or it hangs. False where the call was done before the signal came."""
+    is as much a part of `late`. Each time soon, or it hangs. False where the call was done before the signal came.
+
+    Several threads wait for a CPU each, and the last one counts: as soon as is claimed is then by what they use of CPUs,
+    all together."""
     for _ in range(5):
         try:
             with Interrupt(after) as interrupt:
@@ -57,8 +64,8 @@ def check_ends(call, after=0.1):
             pass
         if not interrupt.ended_the_block:
             return False
-        assert interrupt.late < SOON
-        if interrupt.late < CLAIMED:
+        assert interrupt.late < SOON * threads
+        if interrupt.late < CLAIMED or (threads > 1 and interrupt.used < CLAIMED):
             return True
     raise AssertionError(f"five times more than {CLAIMED} s")
 
@@ -85,6 +92,33 @@ def test_one_long_kernel_ends(backend, fold, monkeypatch):
     few = f(1000)
     assert check_ends(lambda: f(10**13))
     assert f(1000) == few
+
+
+PAIRS = """graph @main(%x: f64[n], %y: f64[m]) {{
+  %column = reshape %x : f64[n, 1]
+  %a = mul %column, %y
+  %b = lgamma %a
+{}
+  return %s
+}}"""
+OF_POINTS = "%c = exp %b\n %s = reduce add %c [0, 1] : f64"
+OF_ROWS = "%r = softmax %b, axes = [1]\n %q = square %r\n %s = reduce add %q [1] : f64"
+
+
+@pytest.mark.parametrize("body, threads", [(OF_POINTS, 2), (OF_POINTS, 4), (OF_ROWS, 2), (OF_ROWS, 3)])
+def test_all_threads_of_a_call_end(body, threads):
+    before = inlay.get_threads()
+    inlay.set_threads(4)
+    try:
+        fn = inlay.compile(PAIRS.format(body), threads=threads)
+        few, many = np.linspace(1, 2, 1000), np.linspace(1, 2, 400_000)  # would take minutes; little is copied for it
+        want = fn(few, few).tobytes()
+        assert check_ends(lambda: fn(many, many), threads=threads)
+        assert inlay._inlay.num_pool_threads() >= threads - 1
+        for again in (1, threads):
+            assert fn(few, few, threads=again).tobytes() == want
+    finally:
+        inlay.set_threads(before)
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])

@@ -50,6 +50,31 @@ def test_default_mode():
     assert pytensor.config.mode == before
 
 
+def choices_now():
+    x = pt.dvector("x")
+    return pytensor.function([x], x * 2).maker.linker.choices
+
+
+@pytest.mark.parametrize("choices", [{"threads": 2}, {"backend": "c", "fuse": "none"}])
+def test_default_mode_and_use_take_what_mode_takes(choices, mode_as_it_was):
+    want = inlay.pytensor.mode(**choices).linker.choices
+    with inlay.pytensor.default_mode(**choices) as mode:
+        assert mode.linker.choices == choices_now() == want
+    assert pytensor.config.mode == mode_as_it_was
+    assert inlay.pytensor.default_mode(**choices)(choices_now)() == want
+    inlay.pytensor.use(**choices)
+    assert choices_now() == want
+
+
+def test_wrong_choices_change_no_mode(mode_as_it_was):
+    for door in inlay.pytensor.use, inlay.pytensor.default_mode:
+        with pytest.raises(ValueError, match="threads= takes a number of 1 at least, not 0"):
+            door(threads=0)
+        with pytest.raises(TypeError, match="thread"):
+            door(thread=2)
+    assert pytensor.config.mode == mode_as_it_was
+
+
 @pytest.fixture
 def mode_as_it_was():
     before = pytensor.config.mode

@@ -475,6 +475,22 @@ def test_products_of_matrices_are_close():
         assert np.all(np.abs(of_pairs[i] - fn(a[rows], b)) <= allowed[rows])
 
 
+def test_products_on_several_threads_of_blas():
+    """The same bits for one number of them, whatever inlay's is; close for another, by which BLAS shares the work."""
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    fn = inlay.compile("graph @main(%x: f64[n, n]) {\n%p = matmul %x, %x\n%e = exp %p\nreturn %p, %e\n}", threads=2)
+    x = np.random.default_rng(13).uniform(-0.1, 0.1, size=(700, 700))
+    found = {}
+    for blas in (1, 2):
+        with threadpoolctl.threadpool_limits(blas, user_api="blas"):
+            found[blas] = fn(x)
+            for threads in (1, 2):
+                assert all(map(same, fn(x, threads=threads), found[blas])), (blas, threads)
+    # On a term's way are its product and 699 additions at most, half a unit each; of both.
+    allowed = 700 * np.finfo(float).eps * (np.abs(x) @ np.abs(x))
+    assert np.all(np.abs(found[1][0] - found[2][0]) <= allowed)
+
+
 def test_a_matrix_by_rows_and_transposed_is_close():
     """Not the same bits: BLAS has a function for each."""
     by_rows = compiled("%a: f64[n, k], %x: f64[k]", "%y = matmul %a, %x", "return %y")

@@ -91,7 +91,7 @@ std::vector<Tensor> run_on_threads(const runtime::Executable& for_one, const run
     INLAY_CHECK(are_same_but_for_nan(alone.outputs[i], uncut.outputs[i]), "output ", i,
                 " has other bytes in blocks than without");
   }
-  for (const int threads : {2, 3, kMostThreads, 64}) {
+  for (const int threads : {2, 3, 4, kMostThreads, 64}) {
     const Outcome together = run(for_several, threads);
     INLAY_CHECK(together.error_text() == alone.error_text(), "on ", threads, " threads: ", together.error_text(),
                 ", on one: ", alone.error_text());

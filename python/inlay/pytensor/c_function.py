@@ -12,7 +12,7 @@ from .compiled import compiled_of, function_of
 FORMS = (None, "logp", "expand")
 
 
-def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=False):
+def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=False, pool=None):
     """The C function behind `fn`, a PyTensor function or what `inlay.compile` returned: an object with `address` and
     `signature`.
 
@@ -33,8 +33,14 @@ def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=Fals
     for it. `last_error` of the result has its text in any case. `keeps_going`: for a caller that does not survive such a
     call, as nutpie does not: `on_error` is told, the code of "logp" is 2, and "expand" gives NaN and 0.
 
-    Errors: NotImplementedError where a size is not a constant, where `fn` has not the form, or where the types show
-    that gradient and vector have different lengths; KeyError for what is no shared variable of `fn`.
+    `pool`: whose threads run a function that is compiled for several, as (run, first), two addresses: of
+    `void run(void *first, size_t count, void (*task)(void *tasks, size_t number), void *tasks)`, which calls
+    `task(tasks, number)` once for each number below `count`, on any threads, and returns when all have ended; and of
+    what it gets first, or None. `count` is at most the function's `threads`. None: those of inlay.
+
+    Errors: NotImplementedError where a size is not a constant, where `fn` has not the form, where the types show that
+    gradient and vector have different lengths, or where a function for one thread gets a pool; KeyError for what is no
+    shared variable of `fn`; TypeError and ValueError for what is no pool.
     """
     if form not in FORMS:
         raise ValueError(f"form is {form!r}, not one of {', '.join(map(repr, FORMS))}")
@@ -52,7 +58,23 @@ def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=Fals
             given.variable: i for i, given in enumerate(function.maker.inputs) if function.input_storage[i].implicit
         }
     program, arguments = program_and_arguments(fn)
-    return program.c_function(arguments, form or "", _data(user_data, numbers), on_error, keeps_going)
+    return program.c_function(arguments, form or "", _data(user_data, numbers), on_error, keeps_going, _pool(pool))
+
+
+def _pool(pool):
+    """The two addresses of `pool`."""
+    if pool is None:
+        return None
+    if not (isinstance(pool, tuple | list) and len(pool) == 2):
+        raise TypeError(f"pool is {pool!r}, not two addresses: of a function and of what it gets first")
+    run, first = pool
+    first = 0 if first is None else first
+    for address in run, first:
+        if not _is_integer(address):
+            raise TypeError(f"pool has {address!r}, which is no address")
+    if not (0 < run <= _MOST_ADDRESS and 0 <= first <= _MOST_ADDRESS):
+        raise ValueError(f"pool is {pool!r}: no address, or none of a function")
+    return int(run), int(first)
 
 
 def _data(user_data, numbers):
@@ -82,7 +104,12 @@ def _data(user_data, numbers):
 
 _WORD = 8  # bytes of an address and of a dim
 _MOST_BYTES = 2**63 - 1
+_MOST_ADDRESS = 2**64 - 1
 
 
 def _is_offset(x):
-    return isinstance(x, int | np.integer) and not isinstance(x, bool) and x >= 0
+    return _is_integer(x) and x >= 0
+
+
+def _is_integer(x):
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)

@@ -119,32 +119,38 @@ def _let_config_take_the_name():
     setting._apply = apply
 
 
-def use():
-    """From here on PyTensor compiles with inlay where no mode is given, in the whole program."""
-    pytensor.config.mode = MODE
+def use(**choices):
+    """From here on PyTensor compiles with inlay where no mode is given, in the whole program; `choices` as `mode` takes
+    them, such as `threads`."""
+    pytensor.config.mode = _with(choices)
+
+
+def _with(choices):
+    return mode(**choices) if choices else MODE
 
 
 class default_mode:
-    """Within the block PyTensor compiles with inlay where no mode is given: `with default_mode(): ...`.
+    """Within the block PyTensor compiles with inlay where no mode is given: `with default_mode(): ...`; with choices of
+    its own as `mode` takes them: `with default_mode(threads=2): ...`.
 
     PyMC compiles some of its functions, such as the one that records a trace, in the default mode whatever
     `compile_kwargs` says. Without `with` it is `use()`. As a decorator it is the block of each call.
     """
 
-    def __init__(self):
-        self._before = []
+    def __init__(self, **choices):
+        self._choices, self._mode, self._before = choices, _with(choices), []
         self._set()
         self._is_new = True
 
     def _set(self):
         self._before.append(pytensor.config.mode)
-        pytensor.config.mode = MODE
+        pytensor.config.mode = self._mode
 
     def __enter__(self):
         if not self._is_new:
             self._set()
         self._is_new = False
-        return MODE
+        return self._mode
 
     def __exit__(self, *error):
         pytensor.config.mode = self._before.pop()
@@ -155,7 +161,7 @@ class default_mode:
 
         @functools.wraps(function)
         def within(*args, **kwargs):
-            with default_mode():
+            with default_mode(**self._choices):
                 return function(*args, **kwargs)
 
         return within

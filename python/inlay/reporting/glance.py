@@ -3,7 +3,7 @@
 import math
 
 from .. import screen
-from .._inlay import three_digits, time_text
+from .._inlay import threads_text, three_digits, time_text
 from .markup import bar, code, share_text, text
 from .reasons import sizes_of
 from .steps import by_bytes, by_time, share_of_bytes, total_bytes
@@ -60,6 +60,8 @@ def _times(p, lines, shown):
 def _time_told(line):
     row = line.row
     told = time_text(row.seconds)
+    if row.threads > 1:
+        told += f", {threads_text(row.threads, row.balance)} threads at work"
     if row.bandwidth is not None:
         share = f"{100 * row.share_of_bandwidth:.0f} % of what memory gives one thread"
         told += f", {three_digits(row.bandwidth)} GB/s: {share}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import screen
-from .._inlay import three_digits, time_text
+from .._inlay import threads_text, three_digits, time_text
 from .markup import Room, bar, code, kind_class, left_out, share_text, size, table, text
 
 _MOST_FORMULAS = 6
@@ -84,14 +84,16 @@ def section(e, p, lines, links):
     of_bytes = "share of bytes" if is_known else "share of known bytes"
     heads = ["step", "computes", "time" if of_time else of_bytes, "reads", "writes"]
     has_passes = of_time and any(line.row and line.row.passes != 1 for line in lines)
+    has_threads = of_time and any(line.row and line.row.threads > 1 for line in lines)
     has_flops = of_time and any(line.row and line.row.flop_rate for line in lines)
-    heads += ["passes"] * has_passes + ["GB/s"] * of_time + ["GFlop/s"] * has_flops
+    more = has_passes, has_threads, has_flops
+    heads += ["passes"] * has_passes + ["threads"] * has_threads + ["GB/s"] * of_time + ["GFlop/s"] * has_flops
     total = total_bytes(lines)
     room, made = Room(_BYTES), {}
     heaviest = by_time(lines) if of_time else by_bytes(lines)
     first = set(map(id, heaviest))
     for line in [*heaviest, *(line for line in lines if id(line) not in first)]:
-        cells = [_name(line, links), _formulas(line, links), *_numbers(line, p, total, has_passes, has_flops)]
+        cells = [_name(line, links), _formulas(line, links), *_numbers(line, p, total, *more)]
         if not room.has("".join(cells) + 100 * len(cells) * "."):
             break
         made[id(line)] = (cells, line.anchor) if line.number else cells
@@ -104,10 +106,10 @@ def section(e, p, lines, links):
     return html, {line.anchor for line in lines if id(line) in made}
 
 
-def _numbers(line, p, total, has_passes, has_flops):
+def _numbers(line, p, total, has_passes, has_threads, has_flops):
     row, step = line.row, line.step
     if line.number is None:
-        return [""] * (3 + (p is not None) + has_passes + has_flops)
+        return [""] * (3 + (p is not None) + has_passes + has_threads + has_flops)
     sizes = [size(n) for n in (line.source.bytes_read, line.source.bytes_written)]
     if p is None:
         share = share_of_bytes(line, total)
@@ -116,7 +118,8 @@ def _numbers(line, p, total, has_passes, has_flops):
     speed = "" if row.bandwidth is None else f"{three_digits(row.bandwidth)} <small>{_peak(row)}</small>"
     rate = row.flop_rate
     passes = [f"{row.passes:.6g}"] * has_passes
-    return [share, *sizes, *passes, speed, *([three_digits(rate) if rate else ""] * has_flops)]
+    threads = [threads_text(row.threads, row.balance)] * has_threads
+    return [share, *sizes, *passes, *threads, speed, *([three_digits(rate) if rate else ""] * has_flops)]
 
 
 def _peak(row):
