@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "support/ascii.h"
+#include "support/comment.h"
 #include "support/error.h"
 
 namespace inlay::explain {
@@ -15,13 +16,6 @@ constexpr std::string_view kLives =
     "   lives: from a tick until before another. Step s, from 0, reads at tick 2s and writes at 2s + 1.\n\n";
 constexpr std::string_view kMap = "\nmemory: ", kEnd = "*/";
 
-/// A comment ends at the one mark, and compilers warn of the other.
-void replace_marks(std::string& text) {
-  for (const std::string_view mark : {"*/", "/*"}) {
-    for (std::size_t at; (at = text.find(mark)) != std::string::npos;) text.insert(at + 1, " ");
-  }
-}
-
 /// A line ends where another begins, and a column where two blanks are.
 void make_cell(std::string& text) {
   std::string out;
@@ -31,8 +25,7 @@ void make_cell(std::string& text) {
     if (is_space && !out.empty() && out.back() != ' ') out += ' ';
   }
   while (out.ends_with(' ')) out.pop_back();
-  replace_marks(out);
-  text = std::move(out);
+  text = comment_text(out);
 }
 
 }  // namespace
@@ -48,8 +41,7 @@ std::string memory_comment(MemoryTable map) {
   }
   for (std::string& note : map.notes) make_cell(note);
   std::erase(map.notes, "");
-  for (char& c : map.rest) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  replace_marks(map.rest);
+  map.rest = comment_text(map.rest);
   std::string at;
   if (has_numbers) at = str("bytes from the beginning of ", map.num_segments > 1 ? "its segment" : "working memory");
   if (has_offsets) {

@@ -49,12 +49,11 @@ Cells split(std::string_view line) {
 }
 
 /// Takes a number from the front.
-std::optional<int64_t> take_number(std::string_view& text) {
-  int64_t out = 0;
+bool take_number(std::string_view& text, int64_t& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc()) return std::nullopt;
+  if (error != std::errc()) return false;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return out;
+  return true;
 }
 
 bool take(std::string_view& text, std::string_view what) {
@@ -65,8 +64,8 @@ bool take(std::string_view& text, std::string_view what) {
 
 /// Of bytes, or of what is counted: none where the text is another, or the number is negative.
 std::optional<int64_t> count(std::string_view text) {
-  const std::optional<int64_t> out = take_number(text);
-  return text.empty() && out >= 0 ? out : std::nullopt;
+  int64_t out = 0;
+  return take_number(text, out) && text.empty() && out >= 0 ? std::optional(out) : std::nullopt;
 }
 
 bool is_storage(std::string_view text) {
@@ -117,11 +116,12 @@ class Reader {
       return true;
     }
     if (!take(text, kStatic)) return false;
-    out_.arena_bytes = take_number(text);
-    if (!out_.arena_bytes || !take(text, kLowerBound)) return false;
-    out_.lower_bound_bytes = take_number(text);
+    int64_t arena = 0, lower_bound = 0;
+    if (!take_number(text, arena) || !take(text, kLowerBound) || !take_number(text, lower_bound)) return false;
+    out_.arena_bytes = arena;
+    out_.lower_bound_bytes = lower_bound;
     out_.rest = text;
-    return out_.arena_bytes >= 0 && out_.lower_bound_bytes >= 0;
+    return arena >= 0 && lower_bound >= 0;
   }
 
   /// Whether the line is their names.
@@ -162,11 +162,9 @@ class Reader {
 
   void read_lives(std::string_view text, MemoryRow& row) const {
     const std::string_view whole = text;
-    const auto begin = take(text, "[") ? take_number(text) : std::nullopt;
-    const auto end = begin && take(text, ", ") ? take_number(text) : std::nullopt;
-    if (!end || text != ")" || *end < *begin) throw wrong(str("`", whole, "` are no ticks"));
-    row.begin = *begin;
-    row.end = *end;
+    const bool is_read = take(text, "[") && take_number(text, row.begin) && take(text, ", ") &&
+                         take_number(text, row.end) && text == ")";
+    if (!is_read || row.end < row.begin) throw wrong(str("`", whole, "` are no ticks"));
   }
 
   /// Where it is a number, it is one within the arena, which has room for all segments.

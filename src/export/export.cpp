@@ -260,12 +260,6 @@ std::vector<c_backend::BoundElements> elements_of(const Prepared& program) {
   return out;
 }
 
-/// As NAME_ARENA_BYTES of the header.
-std::optional<int64_t> arena_bytes(const memory::MemoryPlan& plan) {
-  if (!plan.is_static || plan.layouts.size() != 1) return std::nullopt;
-  return plan.layouts[0].arena_bytes;
-}
-
 void add_sizes(const c_backend::Measured& made, const Interface& interface, const std::string& name,
                ExportedSizes& sizes) {
   if (const auto sections = loaded_sections(made.code)) {
@@ -350,7 +344,7 @@ Exported exported(std::string_view text, std::string_view file_name, const Expor
   const std::string code = program.code(is_source ? str("#include \"", header_name, "\"\n") : header,
                                         elements_of(program), {}, file_name, request);
   const ExportedFile header_file{header_name, header};
-  ExportedSizes sizes{.arena = arena_bytes(program.made.plan)};
+  ExportedSizes sizes{.arena = program.interface.arena_bytes()};
   if (is_source) return {header_file, {request.name + ".c", code}, sizes};
   const bool is_shared = request.kind == ExportKind::shared;
   const auto product = is_shared ? c_backend::Product::shared : c_backend::Product::object;

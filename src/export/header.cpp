@@ -8,6 +8,7 @@
 #include "export/cpp_words.h"
 #include "inlay/runtime.h"
 #include "runtime/arena.h"
+#include "support/comment.h"
 
 namespace inlay {
 
@@ -66,9 +67,14 @@ Interface::Interface(const Lowered& made, const std::string& name, const std::ve
   for (const Symbol& symbol : made.kernels.symbols) sizes_.push_back(enumerator("_SIZE_", symbol.name));
 }
 
+std::optional<int64_t> Interface::arena_bytes() const {
+  if (!made_.plan.is_static || has_segments()) return std::nullopt;
+  return made_.plan.arena_bytes();
+}
+
 std::string Interface::layout() const {
-  if (has_segments()) return str(name_, "_segment_bytes");
-  return made_.plan.is_static ? "" : str(name_, "_arena_bytes");
+  if (arena_bytes()) return "";
+  return str(name_, has_segments() ? "_segment_bytes" : "_arena_bytes");
 }
 
 std::string Interface::enumerator(std::string_view of, std::string_view name) {
@@ -165,8 +171,7 @@ void write_enum(Text& out, std::string_view comment, const std::vector<Slot>& sl
       const std::string& param = params[static_cast<std::size_t>(slots[i].taken)].enumerator;
       what += str(", lies in the bytes of ", param, ", at whose address it is passed");
     }
-    out.line(slots[i].enumerator, " = ", i, i + 1 < slots.size() ? "," : "", " /* ", c_backend::comment_text(what),
-             " */");
+    out.line(slots[i].enumerator, " = ", i, i + 1 < slots.size() ? "," : "", " /* ", comment_text(what), " */");
   }
   out.close(";");
   out.blank();
@@ -221,7 +226,7 @@ void Interface::write_segments(Text& out) const {
 
 void Interface::write_arena(Text& out) const {
   if (has_segments()) return write_segments(out);
-  if (!layout().empty()) {
+  if (!arena_bytes()) {
     out.comment(str("Working memory, which is InlayCall.segments[0], at a multiple of ", name_, "_ARENA_ALIGNMENT. ",
                     layout(),
                     "() returns its bytes for sizes as InlayCall.symbols has them, or -1 where they do not fit in 64 "
@@ -233,7 +238,7 @@ void Interface::write_arena(Text& out) const {
     return;
   }
   out.comment("Working memory, which is InlayCall.segments[0]; where it has 0 bytes the pointer is not read.");
-  out.line("#define ", name_, "_ARENA_BYTES ", made_.plan.arena_bytes());
+  out.line("#define ", name_, "_ARENA_BYTES ", *arena_bytes());
   write_alignment(out);
   out.blank();
 }
@@ -312,7 +317,7 @@ std::string Interface::header() const {
 }
 
 void Interface::write_typed(Text& out) const {
-  INLAY_CHECK(made_.plan.is_static && made_.plan.layouts.size() == 1, "sizes are fixed, and a segment is not");
+  INLAY_CHECK(arena_bytes(), "sizes are fixed, and a segment is not");
   const auto addresses = [&](const std::vector<Slot>& slots) {
     std::vector<std::string> out;
     for (const Slot& slot : slots) {

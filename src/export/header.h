@@ -1,5 +1,6 @@
 #pragma once
 // The header of an exported program, and the functions beside its entry that the header declares. Inside export/ only.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class Interface {
   /// All names that the header gives.
   std::vector<std::string> names() const;
 
+  /// NAME_ARENA_BYTES, where neither sizes nor segments decide during a call.
+  std::optional<int64_t> arena_bytes() const;
   /// The function that lays out working memory; empty: there is none.
   std::string layout() const;
   std::string entry() const { return str(name_, "_entry"); }

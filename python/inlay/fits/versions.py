@@ -8,12 +8,12 @@ from .. import _inlay
 
 def of(method):
     """By package, of those that are installed here."""
-    return _found(("numpy", "scipy", *method.packages)) | {"inlay": _inlay.__version__}
+    return _found(("inlay", "numpy", "scipy", *method.packages))
 
 
 def other_here(wanted):
     """What is installed here in another version, with both, or "". What is lacking, and needed, says so itself."""
-    here = _found(name for name in wanted if name != "inlay") | {"inlay": _inlay.__version__}
+    here = _found(wanted)
     return ", ".join(f"{name} {found} in place of {wanted[name]}" for name, found in here.items() if found != wanted[name])
 
 
@@ -24,7 +24,9 @@ def _found(packages):
 
 def version(package):
     """None where it is unknown. Read from the name of its .dist-info folder where there is one: importlib.metadata would
-    be a tenth of what a worker takes in memory."""
+    be a tenth of what a worker takes in memory. inlay's own is that of the code at work: its source tree has no metadata."""
+    if package == "inlay":
+        return _inlay.__version__
     spec = importlib.util.find_spec(package)
     if spec is None:
         return None

@@ -3,6 +3,7 @@
 #include "backend/c/functions.h"
 #include "backend/c/header_names.h"
 #include "support/ascii.h"
+#include "support/comment.h"
 
 namespace inlay::c_backend {
 namespace {
@@ -33,15 +34,6 @@ void Text::fail_if(std::string_view condition, std::string_view failure) {
   if (condition.size() + failure.size() <= kLineLength) return line("if (", condition, ") ", failure);
   line("if (", condition, ")");
   line("  ", failure);
-}
-
-std::string comment_text(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  for (const std::string_view mark : {"*/", "/*"}) {
-    for (std::size_t at; (at = out.find(mark)) != std::string::npos;) out.insert(at + 1, " ");
-  }
-  return out;
 }
 
 void Text::comment(std::string_view text) {

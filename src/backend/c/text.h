@@ -9,9 +9,6 @@
 
 namespace inlay::c_backend {
 
-/// What a comment of C may have: nothing in it ends the comment, begins another or joins two lines.
-std::string comment_text(std::string_view text);
-
 class Text {
  public:
   explicit Text(int depth = 0) : depth_(depth) {}
