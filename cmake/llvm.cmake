@@ -28,17 +28,17 @@ function(inlay_find_llvm)
   endif()
   _inlay_llvm_config(libraries --link-static --libfiles ${codegen} bitreader)
   separate_arguments(libraries UNIX_COMMAND "${libraries}")
-  inlay_find_system_library(INLAY_ZSTD zstd)
   inlay_find_system_library(INLAY_ZLIB z)
   find_package(Threads REQUIRED)
 
-  # llvm-config's own list of system libraries names also z3 and libxml2, which nothing of the above refers to.
+  # llvm-config's own list of system libraries names also z3 and libxml2, which nothing of the above refers to, and zstd,
+  # for which src/backend/llvm/left_out.cpp stands.
   add_library(inlay_llvm_static INTERFACE)
   target_include_directories(inlay_llvm_static SYSTEM INTERFACE "${include_dir}")
   target_compile_definitions(inlay_llvm_static INTERFACE
     _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
   target_link_libraries(inlay_llvm_static INTERFACE
-    ${libraries} "${INLAY_ZLIB}" "${INLAY_ZSTD}" Threads::Threads ${CMAKE_DL_LIBS} rt m)
+    ${libraries} "${INLAY_ZLIB}" Threads::Threads ${CMAKE_DL_LIBS} rt m)
 endfunction()
 
 function(_inlay_llvm_config out)
