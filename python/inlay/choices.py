@@ -14,8 +14,8 @@ class Choices:
     """Each is None where the environment decides (INLAY_BACKEND, INLAY_FUSE, INLAY_PLANNER, INLAY_ORDER, INLAY_VERIFY,
     INLAY_DUMP, INLAY_CPU_FEATURES), and else the default.
 
-    Raises TypeError for a choice of a wrong type, with its keyword, and ValueError for fewer than one thread. Names are
-    looked up when a function is compiled.
+    Raises TypeError for a choice of a wrong type, with its keyword, and ValueError for an empty name and for fewer than one
+    thread. Other names are looked up when a function is compiled.
     """
 
     backend: str | None = None
@@ -41,11 +41,15 @@ class Choices:
         self._require("dump", str | os.PathLike, "the path of a folder")
         if self.may_share is not None and not callable(self.may_share):
             raise TypeError(f"may_share= takes a function of (step, value, operand), not {a_kind(self.may_share)}")
+        if self.planner == "":
+            raise ValueError("planner= takes a name, offsets by name or a function, not an empty name")
 
     def _require(self, name, kind, what):
         value = getattr(self, name)
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"{name}= takes {what}, not {a_kind(value)}")
+        if value == "":  # which further on would be the default
+            raise ValueError(f"{name}= takes {what}, not an empty one")
 
     def given(self):
         """By keyword, what is not None."""

@@ -19,13 +19,13 @@ def memory_page(fn, path=None, *, sizes=None, title=None):
     which is then as it was.
     """
     if isinstance(fn, Plan):
-        return pages.written(_page_of_plan(fn, plain(title or "plan")), path)
+        return pages.written(page_of_plan(fn, title or "plan"), path)
     made = made_of(fn)
     return pages.written(made.program.memory_page(plain(title or made.name), sizes), path)
 
 
-def _page_of_plan(plan, title):
-    """One pool above the other."""
+def page_of_plan(plan, title, lists=()):
+    """One pool above the other. `lists`: what is said below it, as headings with their lines."""
     begin, bytes = {}, 0
     for pool in plan.pools:
         begin[pool.name], bytes = bytes, bytes + pool.peak
@@ -37,7 +37,8 @@ def _page_of_plan(plan, title):
         for s, (lower, upper) in zip(plan.storages, lives, strict=True)
         if lower < upper
     ]
-    return _inlay.buffers_page(title, rows, plan.peak, plan.lower_bound)
+    lists = [(plain(heading), [plain(line) for line in lines]) for heading, lines in lists if lines]
+    return _inlay.buffers_page(plain(title), rows, plan.peak, plan.lower_bound, lists)
 
 
 def _reason(storage, plan):

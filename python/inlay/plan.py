@@ -193,7 +193,11 @@ class _Fixed:
     def __call__(self, storages):
         missing = [s.name for s in storages if s.name not in self.offsets]
         if missing:
-            raise WrongPlan(f"error[wrong-plan]: the custom plan has no offset for {', '.join(missing)}")
+            message = f"error[wrong-plan]: the custom plan has no offset for {', '.join(missing)}"
+            names = [s.name for s in storages]
+            others = [name for name in self.offsets if name not in names]
+            said = f"\n  help: it has one for {others[0]}, and the storages are {', '.join(names)}" if others else ""
+            raise WrongPlan(message + said)
         return [self.offsets[s.name] for s in storages]
 
 

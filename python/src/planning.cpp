@@ -270,9 +270,11 @@ std::vector<std::pair<int32_t, int32_t>> buffer_lives(
   return out;
 }
 
-/// Of buffers by themselves, each (name, bytes, begin, end, offset, what it is part of, reason).
+/// Of buffers by themselves, each (name, bytes, begin, end, offset, what it is part of, reason). `lists`: of lines
+/// below it, with their headings.
 std::string buffers_page(const std::string& title, const std::vector<nb::tuple>& rows, int64_t peak,
-                         int64_t lower_bound) {
+                         int64_t lower_bound,
+                         const std::vector<std::pair<std::string, std::vector<std::string>>>& lists) {
   explain::Page page{.title = title, .arena_bytes = peak, .lower_bound_bytes = lower_bound};
   for (const nb::tuple& given : rows) {
     const nb::tuple row = tuple_of(given, 7, "a buffer");
@@ -284,12 +286,14 @@ std::string buffers_page(const std::string& title, const std::vector<nb::tuple>&
                             .begin = whole_number(row[2], "the first time of a buffer"),
                             .end = whole_number(row[3], "the last time of a buffer")});
   }
+  for (const auto& [heading, lines] : lists) page.lists.push_back({heading, lines});
   return explain::page_html(page);
 }
 
 void bind_planning(nb::module_& m) {
   m.def("buffer_lives", buffer_lives, "rows"_a);
-  m.def("buffers_page", buffers_page, "title"_a, "rows"_a, "peak"_a, "lower_bound"_a);
+  m.def("buffers_page", buffers_page, "title"_a, "rows"_a, "peak"_a, "lower_bound"_a,
+        "lists"_a = std::vector<std::pair<std::string, std::vector<std::string>>>());
   m.def("plan_buffers", plan_buffers, "rows"_a, "pools"_a, "planner"_a = "", "custom"_a = nb::none(),
         "budget_ms"_a = -1);
 }

@@ -375,7 +375,7 @@ class Writer {
     return str(kPageHead, "<title>", escaped(page_.title), "</title>\n", kPageStyle, "</head>\n<body>\n<h1>",
                escaped(page_.title), "</h1>\n<p>", summary(), "</p>\n", picture.svg(), picture.legend(),
                "<div id=\"over\">Move the mouse over a box to see what it is.</div>\n", step_table(), peak_table(),
-               kPageScript, "</body>\n</html>\n");
+               lists(), kPageScript, "</body>\n</html>\n");
   }
 
  private:
@@ -420,6 +420,16 @@ class Writer {
                  escaped(buffer->reason), "</td></tr>\n");
     }
     return out + "</table>\n";
+  }
+
+  std::string lists() const {
+    std::string out;
+    for (const PageList& list : page_.lists) {
+      out += str("<h2>", escaped(list.heading), "</h2>\n<ul>\n");
+      for (const std::string& line : list.lines) out += str("<li>", escaped(line), "</li>\n");
+      out += "</ul>\n";
+    }
+    return out;
   }
 
   const Page& page_;

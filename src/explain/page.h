@@ -33,12 +33,19 @@ struct PageStep {
   bool is_shown = true;               // has a column
 };
 
+/// What is said of the plan beside the picture, a line for each.
+struct PageList {
+  std::string heading;
+  std::vector<std::string> lines;
+};
+
 struct Page {
   std::string title;
   int64_t arena_bytes = 0, lower_bound_bytes = 0;
   std::vector<PageBuffer> buffers;
   std::vector<PageRow> rows = {};
   std::vector<PageStep> steps = {};  // empty: times are only numbers
+  std::vector<PageList> lists = {};
 };
 
 /// The first time at which most bytes are in use; bytes that two buffers share count once.
@@ -48,7 +55,7 @@ struct Peak {
 Peak peak_of(const Page& page);
 
 /// Time across, a column for each step that is shown, and bytes up, with their units; below it the rows, what the
-/// colours mean, each step with what it computes, and what lives at the peak, the largest first.
+/// colours mean, each step with what it computes, what lives at the peak, the largest first, and the lists.
 std::string page_html(const Page& page);
 
 }  // namespace inlay::explain

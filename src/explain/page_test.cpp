@@ -112,10 +112,12 @@ TEST(Page, WritesAnyNameAsText) {
   Page page = three_buffers();
   page.title = "a<b>&c";
   page.buffers[0].name = "<script>alert(\"x\")</script>";
+  page.lists = {{"in <place>", {"a <- b", "c"}}};
   const std::string html = page_html(page);
   EXPECT_THAT(html, HasSubstr("<h1>a&lt;b&gt;&amp;c</h1>"));
   EXPECT_THAT(html, HasSubstr("data-name=\"&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;\""));
   EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(html, HasSubstr("<h2>in &lt;place&gt;</h2>\n<ul>\n<li>a &lt;- b</li>\n<li>c</li>\n</ul>\n"));
   page.title =
       "a\xE2\x80\xAE"
       "b\xD8\x9C";

@@ -30,6 +30,19 @@ namespace {
 
 bool is_checked(const Subscript& subscript) { return subscript.index && subscript.index->bounds == Bounds::checked; }
 
+/// What is known of the array whose element the register holds.
+Facts facts_of_load(const KernelProgram& program, const Stage& stage, RegisterId index) {
+  const auto made = std::ranges::find(stage.statements, index, &Statement::result);
+  if (made == stage.statements.end() || made->kind != Statement::Kind::load) return {};
+  return program.buffers[root_of(program, made->buffer)].facts;
+}
+
+/// The least extent within which such indices lie; none: they may be any.
+std::optional<int64_t> safe_extent(const Facts& facts) {
+  if (!facts.has_range || facts.max == INT64_MAX || facts.min <= -INT64_MAX) return std::nullopt;
+  return std::max({facts.max + 1, -facts.min, int64_t{0}});
+}
+
 /// The part of a stage that decides whether it fails, over the axes that matter for that.
 class CheckStage {
  public:
@@ -82,8 +95,25 @@ class CheckStage {
     return true;
   }
 
-  /// For an axis that no check reads it only matters whether it has a point.
+  /// 0 where the facts of the arrays that it reads say that all indices lie within their extents, else 1.
+  Dim may_fail() const {
+    Dim missing = 0;  // by how much an extent is shorter than an array's facts say is safe
+    for (const Statement& s : out_.statements) {
+      if (s.kind == Statement::Kind::check && !s.index_to_check()) return 1;
+      for (const Subscript& subscript : s.map.subscripts) {
+        if (!is_checked(subscript)) continue;
+        const std::optional<int64_t> safe = safe_extent(facts_of_load(program_, stage_, subscript.index->index));
+        if (!safe) return 1;
+        missing = max(missing, *safe - subscript.index->extent);
+      }
+    }
+    return min(missing, 1);
+  }
+
+  /// For an axis that no check reads it only matters whether it has a point. Outermost, where some sizes need no check,
+  /// stands one that has none then.
   void place_axes() {
+    if (const Dim some = may_fail(); !some.is(1)) out_.axes.push_back({"unsafe", some});
     std::vector<bool> asked(axes_.size(), false);
     for (const Statement& s : out_.statements) {
       if (s.kind == Statement::Kind::axis) asked[static_cast<std::size_t>(s.axis)] = true;
@@ -224,11 +254,9 @@ void raise_to_indices(const KernelProgram& program, const Stage& stage, std::vec
   for (const Statement& s : stage.statements) {
     for (const Subscript& subscript : s.map.subscripts) {
       if (!is_checked(subscript) || !subscript.index->extent.is_symbol()) continue;
-      const auto made = std::ranges::find(stage.statements, subscript.index->index, &Statement::result);
-      if (made == stage.statements.end() || made->kind != Statement::Kind::load) continue;
-      const Facts& facts = program.buffers[root_of(program, made->buffer)].facts;
+      const std::optional<int64_t> safe = safe_extent(facts_of_load(program, stage, subscript.index->index));
       int64_t& size = symbols[subscript.index->extent.as_symbol().index];
-      if (facts.has_range && facts.max < INT64_MAX) size = std::max(size, facts.max + 1);
+      if (safe) size = std::max(size, *safe);
     }
   }
 }

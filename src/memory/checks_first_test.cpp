@@ -111,6 +111,20 @@ TEST(IndexProof, TellsAnotherIndexFromIt) {
   }
 }
 
+TEST(IndexProof, BelievesTheFactsOfAnArray) {
+  const auto unchecked = [](const std::string& facts) {
+    std::string text = kernel::print(scatter(with_check_of("h[i]"), ", h: i64[m] param 3"));
+    const std::string g = "g: i64[m] param 1";
+    return kernel::parse(text.replace(text.find(g), g.size(), g + " bound {" + facts + "}"));
+  };
+  EXPECT_THAT(complaints(unchecked("min -3, max 2")), IsEmpty());
+  for (const char* wider : {"min -4, max 2", "min -3, max 3", "sorted"}) {
+    EXPECT_THAT(complaints(unchecked(wider)),
+                ElementsAre("@k0 takes an index for checked that nothing before it has checked"))
+        << wider;
+  }
+}
+
 TEST(IndexProof, TellsAnotherExtentFromIt) {
   EXPECT_THAT(complaints(scatter(R"(
   kernel @k0 {

@@ -48,6 +48,11 @@ void IndexProof::begin_stage(const Stage& stage) {
   checked_.merge(checked_here_);
   checked_here_.clear();
   registers_.assign(static_cast<std::size_t>(stage.num_registers), 0);
+  facts_.assign(static_cast<std::size_t>(stage.num_registers), {});
+  for (const Statement& s : stage.statements) {
+    if (s.kind != Statement::Kind::load) continue;
+    facts_[s.result.index] = program_.buffers[kernel::root_of(program_, s.buffer)].facts;
+  }
   for (const Statement& s : stage.statements) {
     if (s.is_write()) change(s.buffer);
   }
@@ -60,11 +65,17 @@ bool IndexProof::pass_point(const Stage& stage, std::span<const int64_t> point) 
       if (!subscript.index) continue;
       const std::pair index(registers_[subscript.index->index.index], subscript.index->extent.evaluate(symbols_));
       if (subscript.index->bounds == Bounds::checked && !s.predicate.valid()) checked_here_.insert(index);
-      is_proved &= subscript.index->bounds != Bounds::checked_before || checked_.contains(index);
+      is_proved &= subscript.index->bounds != Bounds::checked_before || checked_.contains(index) ||
+                   is_known_within(*subscript.index, index.second);
     }
     if (s.result.valid()) registers_[s.result.index] = s.is_write() ? mixed(1, ++last_unknown_) : number_of(s, point);
   }
   return is_proved;
+}
+
+bool IndexProof::is_known_within(const kernel::IndexTerm& index, int64_t extent) const {
+  const Facts& facts = facts_[index.index.index];
+  return facts.has_range && facts.max < extent && facts.min >= -extent;
 }
 
 uint64_t IndexProof::number_of(const Statement& s, std::span<const int64_t> point) const {

@@ -4,7 +4,7 @@
 // It numbers values: at each point each register gets a number that is determined by the statement and its operands.
 // The number of a load is determined by the buffer, how often that has changed, and the element. So two registers with
 // one number hold one value in any stage, and an index with the number and the extent of one that was checked is in
-// bounds.
+// bounds. So is an element of an array whose facts say so for that extent.
 #include <set>
 #include <span>
 #include <utility>
@@ -30,6 +30,8 @@ class IndexProof {
  private:
   uint64_t number_of(const kernel::Statement& statement, std::span<const int64_t> point) const;
   uint64_t number_of(const kernel::Subscript& subscript, std::span<const int64_t> point) const;
+  /// Do the facts of the array that the index was loaded from say that it lies in [-extent, extent)?
+  bool is_known_within(const kernel::IndexTerm& index, int64_t extent) const;
   void change(kernel::BufferId buffer) { ++versions_[kernel::root_of(program_, buffer)]; }
 
   const kernel::KernelProgram& program_;
@@ -37,6 +39,7 @@ class IndexProof {
   bool is_asked_ = false;
   IdMap<kernel::BufferId, uint64_t> versions_;
   std::vector<uint64_t> registers_;                 // the value numbers of the current point
+  std::vector<Facts> facts_;                        // of the arrays that these were loaded from
   std::set<std::pair<uint64_t, int64_t>> checked_;  // value number and extent; from stages before this one
   std::set<std::pair<uint64_t, int64_t>> checked_here_;
   uint64_t last_unknown_ = 0;

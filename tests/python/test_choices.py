@@ -143,6 +143,12 @@ def test_choices_of_wrong_types(door, choice, what):
         door(**choice)
 
 
+@pytest.mark.parametrize("choice", ["backend", "fuse", "order", "cpu", "planner", "dump"])
+def test_an_empty_name_is_not_the_default(door, choice):
+    with pytest.raises(ValueError, match=f"^{choice}= takes .*, not an empty "):
+        door(**{choice: ""})
+
+
 def test_pytensors_tags():
     mode = inlay.pytensor.MODE
     explain = inlay.pytensor.explain
@@ -155,6 +161,44 @@ def test_pytensors_tags():
     own = inlay.pytensor.mode(fuse="greedy", may_share=lambda *names: False)
     assert own.including("fusion", "inplace").linker.choices == own.linker.choices  # neither is off
     assert mode.linker.choices == inlay.pytensor.mode().linker.choices  # as it was
+
+
+def test_what_was_chosen_comes_back_with_pytensors_tags():
+    mode = inlay.pytensor.mode(fuse="greedy", may_share=lambda *names: False)
+    off = pytensor.compile.mode.Mode.clone(mode.excluding("inplace", "fusion"))
+    assert off.linker.choices != mode.linker.choices
+    assert off.including("scan").linker.choices == off.linker.choices
+    assert off.including("inplace").linker.choices.may_share is mode.linker.choices.may_share
+    assert off.including("inplace", "fusion").linker.choices == mode.linker.choices
+    assert inlay.pytensor.mode(fuse="none").including("fusion").linker.choices == inlay.pytensor.MODE.linker.choices
+
+
+def names_under(tag):
+    return {rewrite.name for rewrite in pytensor.compile.mode.optdb.__db__[tag]}
+
+
+def test_names_of_rewrites_under_pytensors_tags():
+    mode, usual = inlay.pytensor.MODE, inlay.pytensor.MODE.linker.choices
+    for name in {"elemwise_fusion", "local_elemwise_fusion", "FusionOptimizer"} | names_under("fusion"):
+        assert mode.excluding(name).linker.choices == mode.excluding("fusion").linker.choices != usual
+    for name in {"local_inplace_setsubtensor", "inplace_opt"} | names_under("inplace"):
+        assert mode.excluding(name).linker.choices == mode.excluding("inplace").linker.choices != usual
+    for name in ("scan", "c_blas", "specialize", "SequenceDB", "no_such_name", "fast_run"):
+        assert mode.excluding(name).linker.choices == usual, name
+
+
+@pytest.mark.parametrize("name", ["local_inplace_setsubtensor", "inplace_elemwise"])
+def test_an_argument_is_kept_without_a_rewrite_in_place(name):
+    if name not in names_under("inplace"):
+        pytest.skip(f"PyTensor {pytensor.__version__} has no {name}")
+    x, y = pt.dvectors("x", "y")
+    copies = []
+    for mode in (inlay.pytensor.MODE, inlay.pytensor.MODE.excluding(name)):
+        inputs = [pytensor.In(x, mutable=True, borrow=True), y]
+        fn, given = pytensor.function(inputs, x[1:].set(y), mode=mode), np.zeros(3)
+        np.testing.assert_array_equal(fn(given, np.ones(2)), [0, 1, 1])
+        copies.append((given[1], len(inlay.pytensor.explain(fn).copies)))
+    assert copies == [(1, 0), (0, 1)]
 
 
 def test_a_pickled_function_is_compiled_with_the_same_choices():

@@ -319,3 +319,23 @@ def test_a_write_through_a_new_axis_is_in_place(new_axis):
     result = f(a, np.array([0, 2]), 7.0)
     assert np.shares_memory(result, a)
     np.testing.assert_array_equal(np.diag(a), [7, 4, 7])
+
+
+@pytest.mark.parametrize("least", [0, -6])
+def test_a_constant_index_is_compared_with_a_size_alone(least):
+    """And where that is too small its elements are looked at: the first bad one is named, and no byte has changed."""
+    index = np.random.default_rng(1).permutation(40) + least
+    x, y = pt.dvectors("x", "y")
+    f = pytensor.function([pytensor.In(x, mutable=True, borrow=True), y], pytensor.Out(x[index].inc(y), borrow=True), mode="INLAY")
+    found = explain(f)
+    assert found.copies == [] and f"unsafe < min(1, max(0, -x_0 + {40 + least}))" in found.kernels[0].text
+    values = np.arange(40.0)
+    for size in (40 + least, 50):
+        given, want = np.ones(size), np.ones(size)
+        np.add.at(want, index, values)
+        assert f(given, values) is given
+        np.testing.assert_array_equal(given, want)
+    given = np.ones(30)
+    with pytest.raises(IndexError, match=f"index {next(i for i in index if i >= 30)} is out of bounds"):
+        f(given, values)
+    np.testing.assert_array_equal(given, 1)

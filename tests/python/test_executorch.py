@@ -6,6 +6,7 @@ tests/executorch runs them in ExecuTorch (scripts/check executorch).
 import ast
 import copy
 import gzip
+import html
 import importlib.util
 import itertools
 import pathlib
@@ -19,6 +20,7 @@ from inlay.executorch.in_place import InPlace
 from inlay.executorch.layout import Layouts
 from inlay.executorch.program import Program, Step, Storage, Value, lost_mutations, must_stay, stale_reads
 from inlay.executorch.replay import Replay, WrongPlan, _ways
+from inlay.executorch.report import ProgramReport, Report
 
 EXPORTS = {
     file.name.split(".")[0]: file for file in sorted((pathlib.Path(__file__).parent / "exports").glob("*.json.gz"))
@@ -357,6 +359,31 @@ def test_planning_needs_no_torch_and_the_pass_says_what_it_needs():
     if importlib.util.find_spec("executorch") is None:
         with pytest.raises(ImportError, match=r"inlay.executorch needs ExecuTorch \(pip install executorch\)"):
             inlay.executorch.MemoryPlanningPass  # noqa: B018
+
+
+HEADINGS = {"Results in place": True, "Operands kept": False}
+
+
+def test_the_page_says_what_the_text_says(tmp_path):
+    report, seen = Report(), set()
+    for name in ("resnet50", "two_branches", "stretched"):
+        _, layout = laid_out(export(name))
+        report.programs.append(ProgramReport(name, layout.plan, 0.0, layout.decisions, ["put overwrites <a>: a copy is read"]))
+        report.page(tmp_path / "page.html", name)
+        page = (tmp_path / "page.html").read_text()
+        said = [html.escape(line.strip()) for line in str(report.programs[-1]).splitlines()[1:]]
+        assert said[0] == "put overwrites &lt;a&gt;: a copy is read"
+        decided = {heading for heading, is_taken in HEADINGS.items() if any(d.is_taken == is_taken for d in layout.decisions)}
+        assert len(said) == 1 + len(layout.decisions)
+        assert all(page.count(f"<li>{line}</li>") == said.count(line) for line in said)
+        assert set(re.findall("<h2>(.*)</h2>", page)) == {"Changed in the graph", *decided}
+        seen |= decided
+    assert seen == set(HEADINGS)
+    report.programs[0].rewritten, report.programs[0].decisions = [], []
+    report.page(tmp_path / "page.html")
+    assert "<h2>" not in (tmp_path / "page.html").read_text()
+    with pytest.raises(ValueError, match="there is no program other; there are resnet50, two_branches, stretched"):
+        report.page(tmp_path / "page.html", "other")
 
 
 def test_the_page_of_a_plan(tmp_path):

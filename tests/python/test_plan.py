@@ -106,7 +106,6 @@ def test_pools(buffers):
     assert refused.stderr == "no plan within 64 was found for fast\n"  # slow has no room for one of them
     for wrong, message in {
         "64": "there are pools: POOL=BYTES says of which",
-        "fsat=64": "there is no such pool",
         "fast=x": "no whole number of bytes",
     }.items():
         assert plan(buffers, "--capacity", wrong, code=2).stderr == f"error[invalid-file]: --capacity {wrong}: {message}\n"
@@ -115,6 +114,31 @@ def test_pools(buffers):
     page = buffers.with_suffix(".html")
     plan(buffers, "--capacity", "fast=64", "--html", page)
     assert "is spilled into slow" in page.read_text()
+
+
+def test_a_pool_that_no_buffer_names(buffers):
+    """Is one where a buffer may lie in any, and else a mistake."""
+    listed = [
+        {"id": "w", "size": 64, "lower": 0, "upper": 5, "pool": "fast"},
+        {"id": "a", "size": 96, "lower": 0, "upper": 4},
+        {"id": "b", "size": 32, "lower": 0, "upper": 4},
+    ]
+    capacities = {"fast": 100, "slow": 500}
+    options = [word for name, bytes in capacities.items() for word in ("--capacity", f"{name}={bytes}")]
+    want = [(s.pool, s.offset) for s in inlay.plan(listed, capacity=capacities).storages]
+    assert [pool for pool, _ in want] == ["fast", "slow", "fast"]
+    buffers.write_text("id,lower,upper,size,pool\nw,0,5,64,fast\na,0,4,96,\nb,0,4,32,\n")
+    file = buffers.with_suffix(".json")
+    file.write_text(json.dumps(listed))
+    for each in (buffers, file):
+        assert [(b["in"], b["at"]) for b in planned(each, *options)["buffers"]] == want
+    swapped = planned(buffers, *options[2:], *options[:2])["buffers"]
+    assert [b["in"] for b in swapped] == ["fast", "slow", "slow"]
+    file.write_text(json.dumps({"buffers": listed, "pools": [{"name": "fast"}]}))
+    buffers.write_text("id,lower,upper,size,pool\nw,0,5,64,fast\na,0,4,96,fast|other\n")
+    for each in (buffers, file):
+        refused = plan(each, *options, code=2)
+        assert refused.stderr == "error[invalid-file]: --capacity slow=500: there is no such pool\n"
 
 
 def test_sizes_near_the_end_of_what_a_number_holds(buffers):

@@ -123,6 +123,7 @@ def test_planners_of_ones_own(text):
             "the custom plan is wrong: p (storage 0) [0, 3200) and q (storage 1) [1024, 4224) are both live at tick 3",
         ),
         ({"p": 0, "q": 3200, "r": 8192}, "the custom plan has no offset for s"),
+        ({"p": 0, "q": 3200, "r": 8192, "S": 0}, " for S, and th"),  # whether it is found before the call or in it
         ({"p": 0, "q": -64, "r": 8192, "s": 16384}, "q (storage 1) begins before the arena, at -64"),
         (
             {"p": 0, "q": 3208, "r": 8192, "s": 16384},

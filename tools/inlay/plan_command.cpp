@@ -45,7 +45,8 @@ Pool pool_of(const std::string& text) {
 }
 
 /// The pools of the file of JSON with the capacities that the command line has; else those of the command line, and
-/// those that only buffers name.
+/// those that only buffers name. A buffer that names none may lie in any of the command line's, so it may name new
+/// ones.
 std::vector<Pool> pools_of(const PlanCommand& command, const BufferFile& file) {
   std::vector<Pool> named = file.pools, out;
   const auto find = [](std::vector<Pool>& in, const std::string& name) {
@@ -57,14 +58,16 @@ std::vector<Pool> pools_of(const PlanCommand& command, const BufferFile& file) {
       if (find(named, name) == named.end()) named.push_back({.name = name});
     }
   }
+  const bool may_be_new =
+      file.pools.empty() && std::ranges::any_of(file.buffers, &std::vector<std::string>::empty, &Buffer::pools);
   std::set<std::string> seen;
   for (const std::string& text : command.capacities) {
     const Pool given = pool_of(text);
     if (!seen.insert(given.name).second) throw wrong_capacity(text, "this pool has one already");
     const auto known = find(named, given.name);
-    if (known == named.end() && !named.empty())
-      throw wrong_capacity(text,
-                           given.name.empty() ? "there are pools: POOL=BYTES says of which" : "there is no such pool");
+    if (known == named.end() && !named.empty() && given.name.empty())
+      throw wrong_capacity(text, "there are pools: POOL=BYTES says of which");
+    if (known == named.end() && !named.empty() && !may_be_new) throw wrong_capacity(text, "there is no such pool");
     if (known != named.end()) known->capacity_bytes = given.capacity_bytes;
     if (known == named.end() || file.pools.empty()) out.push_back(given);
   }

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..memory import memory_page
+from .. import pages
+from ..memory import page_of_plan
 from ..plan import Plan
 from .layout import bytes_by_pool
 
@@ -24,22 +25,31 @@ class ProgramReport:
         return bytes_by_pool(self.plan)
 
     def __str__(self):
-        taken = [d for d in self.decisions if d.is_taken]
-        kept = [d for d in self.decisions if not d.is_taken]
         sizes = ", ".join(
             f"{size} bytes{f' in pool {pool}' if len(self.bytes) > 1 else ''}" for pool, size in self.bytes.items()
         )
         bound = "no plan of these lives is smaller" if self.plan.proved else f"lower bound {self.plan.lower_bound}"
-        lines = [
-            f"{self.name}: {sizes or 'no bytes'} ({bound}); {len(taken)} results in place, {len(kept)} operands kept"
-        ]
+        counts = f"{len(self._decided(True))} results in place, {len(self._decided(False))} operands kept"
+        lines = [f"{self.name}: {sizes or 'no bytes'} ({bound}); {counts}"]
         lines += [f"  {text}" for text in self.rewritten]
         return "\n".join(lines + [f"  {decision}" for decision in self.decisions])
+
+    def page_text(self):
+        """The picture of its memory, and below it what the text says."""
+        lists = {
+            "Changed in the graph": self.rewritten,
+            "Results in place": self._decided(True),
+            "Operands kept": self._decided(False),
+        }
+        return page_of_plan(self.plan, self.name, lists.items())
+
+    def _decided(self, is_taken):
+        return [str(decision) for decision in self.decisions if decision.is_taken == is_taken]
 
 
 class Report:
     """Of each program that was planned, in order. `print(report)` is the text; `report.page(path)` writes a page with the
-    memory of one of them."""
+    memory of one of them and what was decided about it."""
 
     def __init__(self):
         self.programs = []
@@ -54,4 +64,4 @@ class Report:
             raise ValueError(
                 f"there is no program {name}; there are {', '.join(p.name for p in self.programs) or 'none'}"
             )
-        memory_page(found[0].plan, path, title=found[0].name)
+        pages.written(found[0].page_text(), path)

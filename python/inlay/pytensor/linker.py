@@ -6,6 +6,7 @@ between.
 """
 
 import time
+from dataclasses import replace
 
 from pytensor.link.basic import Container, JITLinker
 from pytensor.link.utils import map_storage
@@ -34,6 +35,10 @@ def vm_of(compiled, cells, storage_map, allow_gc):
     return vm
 
 
+def _nothing_shares(step, value, operand):
+    return False
+
+
 class InlayLinker(JITLinker):
     """Compiles a FunctionGraph into one native function."""
 
@@ -53,8 +58,16 @@ class InlayLinker(JITLinker):
     def __init__(self, *args, choices=Choices(), **kwargs):  # noqa: B008  (it is frozen)
         """`choices`: of `inlay.pytensor.mode`."""
         super().__init__(*args, **kwargs)
-        self.choices = choices
+        self.given = choices
+        self.without = frozenset()  # of "fusion" and "inplace", what the mode excludes
         self.profiled = False
+
+    @property
+    def choices(self):
+        """Those that were given, but for what the mode excludes."""
+        fuse = {"fuse": "none"} if "fusion" in self.without else {}
+        may_share = {"may_share": _nothing_shares} if "inplace" in self.without else {}
+        return replace(self.given, **fuse, **may_share)
 
     def accept(self, fgraph, no_recycling=None, profile=None):
         # PyTensor's own makes a second linker of this class for another graph, without its options.

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytensor
 from pytensor.compile import mode as ptm
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.graph.rewriting.db import RewriteDatabase, RewriteDatabaseQuery
 
 from ..choices import Choices
 from .linker import InlayLinker
@@ -29,33 +29,48 @@ DONE_BY_INLAY = (
     "useless_Neg_of_Neg",
 )
 
+# Names that only another version of PyTensor has for rewrites under the two tags that inlay minds.
+NAMES_OF_OTHER_VERSIONS = {"fusion": (), "inplace": ("inplace_opt",)}
+
 
 class Mode(ptm.Mode):
     """A mode of inlay's, in which PyTensor's tags mean what inlay does in their place."""
 
     def excluding(self, *tags):
-        """Without "fusion" each op is a loop of its own; without "inplace" no value takes the bytes of another."""
+        """Without "fusion" each op is a loop of its own; without "inplace" no value takes the bytes of another. So it is
+        without any of the rewrites that PyTensor has under these tags: inlay has no such parts."""
         out = super().excluding(*tags)
-        if "fusion" in tags:
-            out.linker.choices = replace(out.linker.choices, fuse="none")
-        if "inplace" in tags:
-            out.linker.choices = replace(out.linker.choices, may_share=_nothing_shares)
+        out.linker.without = out.linker.without | _meant_by(tags, self.optdb)
         return out
 
     def including(self, *tags):
-        """By "fusion" and "inplace" the default again, where these are off."""
+        """By "fusion" and "inplace" as it was before these were excluded; "fusion" ends `fuse="none"` too."""
         out = super().including(*tags)
-        choices = out.linker.choices
-        if "fusion" in tags and choices.fuse == "none":
-            choices = replace(choices, fuse=None)
-        if "inplace" in tags and choices.may_share is _nothing_shares:
-            choices = replace(choices, may_share=None)
-        out.linker.choices = choices
+        out.linker.without = out.linker.without - set(tags)
+        if "fusion" in tags and out.linker.given.fuse == "none":
+            out.linker.given = replace(out.linker.given, fuse=None)
         return out
 
 
-def _nothing_shares(step, value, operand):
-    return False
+def _meant_by(tags, db):
+    """Those of "fusion" and "inplace" of which rewrites are excluded: by names that PyTensor has for nothing else."""
+    rewrites = _rewrites_by_name(db, {})
+    return {
+        tag
+        for tag, others in NAMES_OF_OTHER_VERSIONS.items()
+        for name in tags
+        if name in (tag, *others) or (rewrites.get(name) and rewrites[name] <= rewrites.get(tag, set()))
+    }
+
+
+def _rewrites_by_name(db, out):
+    """By their names and tags, also those within the databases of a database."""
+    for name, rewrites in db.__db__.items():
+        out.setdefault(name, set()).update(rewrites)
+        for rewrite in rewrites:
+            if isinstance(rewrite, RewriteDatabase) and rewrite.name == name:
+                _rewrites_by_name(rewrite, out)
+    return out
 
 
 def mode(
@@ -82,7 +97,8 @@ def mode(
     `threads`: on how many a call may run; the results are the same for any number. `single_precision`: whether what is
     computed in float64 only to be rounded to float32, as sums of float32 are, is computed in float32.
 
-    Raises TypeError for a choice of a wrong type; ValueError for a name that there is not, when a function is compiled.
+    Raises TypeError for a choice of a wrong type and ValueError for an empty name; ValueError for a name that there is not,
+    when a function is compiled.
     """
     query = RewriteDatabaseQuery(
         include=["fast_run", TAG], exclude=[*InlayLinker.incompatible_rewrites, *DONE_BY_INLAY]

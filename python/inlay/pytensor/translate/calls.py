@@ -36,8 +36,8 @@ class Calls:
             self.is_all_native = before
 
     def once(self, key, make):
-        """What `make` returns for a constant, or for the index of a value of the outermost graph; the same each time, until
-        a function that it added is forgotten."""
+        """What `make` returns for a constant, or for the index of a value of the outermost graph (alone, or with what is
+        wanted of it); the same each time, until a function that it added is forgotten."""
         if key not in self._once:
             made = make()
             self._once[key] = made, len(self.functions)
