@@ -1,11 +1,11 @@
 """What became of a function, in words and in numbers."""
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from . import _inlay, notebook, screen
 from .functions import made_of
 from .plan import Plan, plan_of
+from .records import as_dict
 from .screen import count_text
 from .text import compilation_of
 
@@ -144,7 +144,7 @@ class Explanation:
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text."""
-        return json.loads(json.dumps(asdict(self)))
+        return as_dict(self)
 
     @property
     def text(self):

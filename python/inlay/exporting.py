@@ -1,7 +1,6 @@
 """Functions as C, objects and shared libraries: `export`."""
 
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from . import _inlay
 from .choices import a_kind
 from .errors import UnknownName
 from .files import write_whole
+from .functions import how_compiled, not_compiled, pytensor_function
 from .text import bound_arrays, by_name, compilation_of
 
 
@@ -108,23 +108,17 @@ def parts_of(fn):
     """The text, its file, how the function is called, and arrays by the names of bound parameters."""
     if isinstance(fn, str):
         return fn, "<text>", _inlay.parse(fn).name, {}
-    compilation = compilation_of(fn)
+    try:
+        compilation, compiled = how_compiled(fn)
+    except TypeError:
+        raise not_compiled(fn, "; inlay.export takes the text of a program, or a function") from None
     if compilation is not None:
         text, file_name = (compilation.arguments or (compilation.program.explain()["graph"], "<text>"))[:2]
         graph = _inlay.parse(text)
         return text, os.fspath(file_name), graph.name, _named(graph, compilation.bound)
-    if "inlay.pytensor" in sys.modules:  # else there is no such function
-        from .pytensor.compiled import find_compiled, function_of
-
-        compiled = find_compiled(fn)
-        if compiled is not None:
-            text = compiled.program.explain()["graph"]
-            name = getattr(function_of(fn), "name", None)
-            return text, "<PyTensor>", name, _named(_inlay.parse(text), compiled.translation.bound)
-    raise TypeError(
-        f"inlay.export takes the text of a program, or a function that inlay compiled, by inlay.compile or by PyTensor "
-        f"with mode='INLAY', not {a_kind(fn)}"
-    )
+    text = compiled.program.explain()["graph"]
+    name = getattr(pytensor_function(fn), "name", None)
+    return text, "<PyTensor>", name, _named(_inlay.parse(text), compiled.translation.bound)
 
 
 def _is_single(fn):

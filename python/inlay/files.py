@@ -117,17 +117,14 @@ def unpickled(data, known=()):
 
 
 def _door_of(fn):
-    from . import text
+    from . import functions, text
 
     if text.compilation_of(fn) is not None:
         return text
     pickles = _pytensor_pickles()
     if pickles is not None and pickles.is_ours(fn):
         return pickles
-    raise TypeError(
-        f"an object of type {type(fn).__name__} is not a function that inlay compiled, "
-        "by inlay.compile or by PyTensor with mode='INLAY'"
-    )
+    raise functions.not_compiled(fn)
 
 
 def _pytensor_pickles():

@@ -19,22 +19,46 @@ class Made:
     cache: str = ""  # whether it was taken from the cache, or kept in it, or why not; "": there is none
 
 
+def how_compiled(fn):
+    """How inlay compiled `fn`: (text.Compilation, None) of what `inlay.compile` returned, and (None, Compiled) of a
+    PyTensor function, also as PyMC or nutpie wraps it.
+
+    Errors: TypeError where inlay did not compile it.
+    """
+    compilation = compilation_of(fn)
+    if compilation is None and "inlay.pytensor" in sys.modules:  # else there is no such function
+        from .pytensor.compiled import find_compiled
+
+        compiled = find_compiled(fn)
+    else:
+        compiled = None
+    if compilation is None and compiled is None:
+        raise not_compiled(fn)
+    return compilation, compiled
+
+
+def not_compiled(fn, more=""):
+    """The TypeError of what inlay did not compile. `more`: what follows."""
+    return TypeError(
+        f"an object of type {type(fn).__name__} is not a function that inlay compiled, "
+        f"by inlay.compile or by PyTensor with mode='INLAY'{more}"
+    )
+
+
+def pytensor_function(fn):
+    """The PyTensor Function in what PyMC or nutpie wraps around one that inlay compiled."""
+    from .pytensor.compiled import function_of
+
+    return function_of(fn)
+
+
 def made_of(fn):
     """The Made of `fn`, what `inlay.compile` returned, or a PyTensor function, also as PyMC or nutpie wraps it.
 
     Errors: TypeError where inlay did not compile it.
     """
-    compilation = compilation_of(fn)
+    compilation, compiled = how_compiled(fn)
     if compilation is not None:
         return Made(compilation.program, fn.description, compilation.stage_seconds, lambda functions: {})
-    if "inlay.pytensor" in sys.modules:  # else there is no such function
-        from .pytensor.compiled import find_compiled, function_of
-
-        compiled = find_compiled(fn)
-        if compiled is not None:
-            name = getattr(function_of(fn), "name", None) or compiled.description
-            return Made(compiled.program, name, compiled.stage_seconds, compiled.host_call_reasons, compiled.cache)
-    raise TypeError(
-        f"an object of type {type(fn).__name__} is not a function that inlay compiled, "
-        "by inlay.compile or by PyTensor with mode='INLAY'"
-    )
+    name = getattr(pytensor_function(fn), "name", None) or compiled.description
+    return Made(compiled.program, name, compiled.stage_seconds, compiled.host_call_reasons, compiled.cache)

@@ -16,7 +16,7 @@ def explanation_html(e):
     if steps:
         seconds = screen.measured_seconds(e)
         heads = ["step", "computes", "reads", "writes", "from", *(["time"] if seconds > 0 else [])]
-        rows = [_step_row(step) + ([screen.share_text(step, seconds)] if seconds > 0 else []) for step in steps]
+        rows = [_step_row(step) + ([screen.share_of(step, seconds)] if seconds > 0 else []) for step in steps]
         parts.append(_table(heads, rows))
     if e.stored:
         rows = [[_code(s.name), escape(screen.bytes_text(s.bytes)), escape(screen.plain(s.reason))] for s in e.stored]

@@ -1,12 +1,12 @@
 """Plans of working memory as data, and planners of one's own."""
 
-import json
 import operator
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from . import _inlay
 from .errors import WrongPlan
+from .records import as_dict
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Plan:
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text."""
-        return json.loads(json.dumps(asdict(self)))
+        return as_dict(self)
 
 
 def plan(buffers, planner="search", *, capacity=None, budget_ms=None):

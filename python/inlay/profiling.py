@@ -1,15 +1,15 @@
 """What the steps of a function take: time, bytes and operations, and how near to the memory's bandwidth they come."""
 
 import copy
-import json
 import math
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from . import _inlay, errors, notebook, screen, text
 from ._inlay import machine_bandwidth
 from .functions import made_of
 from .hypertext import plain
+from .records import as_dict
 
 _SECONDS, _LEAST_CALLS = _inlay.PROFILED_SECONDS, _inlay.LEAST_PROFILED_CALLS
 
@@ -68,7 +68,7 @@ class Profile:
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text; all but the table."""
-        return {name: value for name, value in json.loads(json.dumps(asdict(self))).items() if name != "text"}
+        return {name: value for name, value in as_dict(self).items() if name != "text"}
 
     def __str__(self):
         return self.text

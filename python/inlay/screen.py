@@ -82,9 +82,13 @@ def measured_seconds(e):
     return sum(step.seconds or 0 for step in e.steps)
 
 
-def share_text(step, total):
+def share_text(share, digits=0):
+    return f"{100 * share:.{digits}f} %"
+
+
+def share_of(step, total):
     """Of the time, where it is measured."""
-    return f"{100 * (step.seconds or 0) / total:.0f} %" if total > 0 else ""
+    return share_text((step.seconds or 0) / total) if total > 0 else ""
 
 
 def _total(numbers):
@@ -155,7 +159,7 @@ def _step(step, room, seconds):
             told += f" ({PLAIN_KINDS[step.kind]})"
     cost = f"reads {bytes_text(step.bytes_read)}, writes {bytes_text(step.bytes_written)}"
     if seconds > 0:
-        cost = f"{share_text(step, seconds)}, {cost}"
+        cost = f"{share_of(step, seconds)}, {cost}"
     where = step.lines
     told = _cut(f"{indent}{does}{told}", WIDTH - len(cost) - 2 - (len(where) + 4 if where else 0))
     yield f"{told}; {cost}" + (f"  [{where}]" if where else "")

@@ -11,6 +11,7 @@
 
 #include "array_form.h"
 #include "gil.h"
+#include "ir/positions.h"
 #include "ops/element_types.h"
 #include "runtime/type_of.h"
 #include "support/overloaded.h"
@@ -24,12 +25,6 @@ constexpr int kMaxParams = 3;
 constexpr std::size_t kManyDraws = 5000;  // or numbers that one is drawn by; some 50 us: worth giving up the GIL for
 
 using Dims = std::vector<int64_t>;
-
-int64_t product(std::span<const int64_t> dims) {
-  int64_t count = 1;
-  for (const int64_t n : dims) count *= n;
-  return count;
-}
 
 /// What all these shapes broadcast to; none: they do not.
 std::optional<Dims> broadcast(std::span<const Dims> shapes) {
@@ -164,7 +159,7 @@ class Operands {
   /// 64-bit integers, as in NumPy.
   std::span<const double> numbers(int i, std::vector<double>& room) const {
     const DType dtype = runtime::dtype_of(spec_.operands[static_cast<std::size_t>(i)]);
-    const auto count = static_cast<std::size_t>(product(dims(i)));
+    const auto count = static_cast<std::size_t>(num_elements(dims(i)));
     if (dtype == DType::f64) return {static_cast<const double*>(data_[i]), count};
     visit_element_type(dtype, [&]<class T>(T) {
       if constexpr (std::is_arithmetic_v<T>) {
@@ -239,7 +234,7 @@ PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data,
   const OwnedArray array = new_array(of_array, dtype_);  // before what takes as long as there are draws
   if (!array) return nullptr;
   Points given(values, shapes, length, *of_params);
-  for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
+  for (int64_t i = num_elements(*of_params); i > 0; --i, given.next()) {
     if (!distribution_.fits(given.params())) return nullptr;
   }
   nb::object generator = nb::borrow(operands.object(generator_));

@@ -5,6 +5,7 @@
 
 #include "inlay/buffer.h"
 #include "inlay/error.h"
+#include "ir/positions.h"
 
 namespace inlay {
 namespace {
@@ -53,11 +54,7 @@ Array& Array::operator=(Array other) noexcept {
   return *this;
 }
 
-int64_t Array::num_elements() const {
-  int64_t out = 1;
-  for (int64_t dim : dims_) out *= dim;
-  return out;
-}
+int64_t Array::num_elements() const { return inlay::num_elements(dims_); }
 
 void Array::require(DType dtype) const {
   if (dtype == dtype_) return;

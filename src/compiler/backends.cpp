@@ -49,9 +49,27 @@ void* find_for_c(std::string_view name) {
   return found ? found : find_external(name);
 }
 
+/// Those of the CPU but what INLAY_CPU_FEATURES takes away.
+std::vector<std::string> sets_for_llvm() { return llvm_backend::needs_of(llvm_backend::features_from_environment()); }
+
+std::vector<std::string> sets_for_c() { return cpu_features(); }
+
 constexpr Backend kBackends[] = {
-    {"llvm", llvm_backend::caps, llvm_backend::has_code_generator, emit_llvm, find_external},
-    {"c", c_backend::caps, c_backend::has_compiler, emit_c, find_for_c},
+    {.name = "llvm",
+     .caps = llvm_backend::caps,
+     .is_available = llvm_backend::has_code_generator,
+     .emit = emit_llvm,
+     .find_external = find_external,
+     .has_clocks = true,
+     .instruction_sets = sets_for_llvm},
+    {.name = "c",
+     .caps = c_backend::caps,
+     .is_available = c_backend::has_compiler,
+     .emit = emit_c,
+     .find_external = find_for_c,
+     .chooses_cpu = "the C compiler",
+     .cpu_help = "INLAY_CFLAGS has more flags for it",
+     .instruction_sets = sets_for_c},
 };
 
 }  // namespace

@@ -32,6 +32,11 @@ struct Backend {
   Emitted (*emit)(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
                   KeepTexts keep);
   void* (*find_external)(std::string_view name);  // the address of a function that its code calls; null: unknown
+  bool has_clocks = false;                        // can its code report when a step begins (Options::time_steps)?
+  std::string_view chooses_cpu;                   // who chooses the CPU for it; empty: Options::cpu_features
+  std::string_view cpu_help;                      // then: how that is told
+  /// The instruction sets that code may use in this process, where no options chose any.
+  std::vector<std::string> (*instruction_sets)() = nullptr;
 };
 
 std::span<const Backend> backends();

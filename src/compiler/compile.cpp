@@ -17,18 +17,19 @@ memory::PlannedProgram plan_memory(Instrument& run, kernel::KernelProgram kernel
   return planned;
 }
 
-/// Fuses a graph, its bodies first, and runs the loop passes.
+/// Fuses a graph and runs the loop passes, up to the one called `last`. Its bodies have gone through all of theirs by
+/// then, since their steps become some of the enclosing program's (Note [Flat regions]).
 kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, const kernel::BackendCaps& caps,
                                          const Options& options, std::string_view last = {}) {
   fuse::FusedBodies bodies;
   for (const Node& node : graph.nodes) {
     for (const auto& body : node.region.bodies) {
-      bodies.emplace(body.get(), fuse_and_transform(run, *body, caps, options, last));
+      bodies.emplace(body.get(), fuse_and_transform(run, *body, caps, options));
     }
   }
   const auto fuse = [&] { return fuse::fuse(graph, caps, options.fuse, bodies, run.decisions()); };
   const auto of = graph.is_body ? LoopPass::Of::bodies_too : LoopPass::Of::whole;
-  auto kernels = graph.is_body ? run.quiet_stage("fuse", fuse) : run.stage("fuse", [&] {
+  auto kernels = graph.is_body ? run.body_stage("fuse", fuse) : run.stage("fuse", [&] {
     kernel::KernelProgram whole = fuse();
     whole.refusals.insert(whole.refusals.begin(), run.refusals().begin(), run.refusals().end());
     return whole;

@@ -53,7 +53,8 @@ Program compile_program(const Graph& source, const Options& options = {});
 /// Returns the kernels of a rewritten graph, for a backend with these capabilities, before they are planned.
 kernel::KernelProgram kernels_of(const Graph& graph, const kernel::BackendCaps& caps, const Options& options = {});
 
-/// Returns the program after the pass `last` of either list, or after `fuse`. Throws Error(unknown-name).
+/// Returns the program after the pass `last` of either list, or after `fuse`; after `fuse` its bodies have gone through
+/// all of their passes. Throws Error(unknown-name).
 std::variant<Graph, kernel::KernelProgram> lower_until(const Graph& source, std::string_view last,
                                                        const Options& options = {});
 

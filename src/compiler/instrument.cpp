@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 bool is_dump_file(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.size() < 4 || !is_digit(name[0]) || !is_digit(name[1]) || name[2] != '-') return false;
-  for (const char* extension : {".inlay", ".decisions", ".kernels", ".plan", ".ll", ".s", ".c"}) {
+  for (const char* extension : {".inlay", ".decisions", ".bodies", ".kernels", ".plan", ".ll", ".s", ".c"}) {
     if (path.extension() == extension) return true;
   }
   return false;
@@ -167,8 +167,8 @@ kernel::KernelProgram Instrument::pass(const LoopPass& pass, kernel::KernelProgr
   if (of == LoopPass::Of::whole) {
     ++step_;
     look_at(pass.name, result);
-  } else if (verify_) {
-    require_sound(pass.name, kernel::verify(result, kernel::SizesFrom::outside));
+  } else {
+    look_at_body(pass.name, result);
   }
   return result;
 }
@@ -179,6 +179,14 @@ void Instrument::look_at(const std::string& name, const kernel::KernelProgram& p
   std::string text = kernel::print(program);
   if (text != kernels_text_) dump(name, "kernels", text);
   kernels_text_ = std::move(text);
+}
+
+void Instrument::look_at_body(const std::string& name, const kernel::KernelProgram& body) {
+  if (verify_) require_sound(name, kernel::verify(body, kernel::SizesFrom::outside));
+  if (!dumps()) return;
+  std::string text = kernel::print(body);
+  if (text != body_text_) bodies_ += str(bodies_.empty() ? "" : "\n", "# after ", name, "\n", text);
+  body_text_ = std::move(text);
 }
 
 namespace {

@@ -8,9 +8,10 @@
 //
 // A pass's name in the table names its dump file, its timer and its counters, and errors inside it. With a dump
 // directory, each step that changed something writes one text file, whose name begins with the number of the step:
-// 00-source.inlay, NN-simplify.inlay, ... NN-fuse.decisions, NN-fuse.kernels, NN-join-regions.kernels, ...
-// NN-memory.plan, NN-emit.ll, NN-emit.s (or NN-emit.c). A new pass changes the numbers, so pages and tests name a file
-// by the rest of its name: *-fuse.kernels.
+// 00-source.inlay, NN-simplify.inlay, ... NN-fuse.decisions, NN-fuse.bodies, NN-fuse.kernels, NN-join-regions.kernels,
+// ... NN-memory.plan, NN-emit.ll, NN-emit.s (or NN-emit.c). A new pass changes the numbers, so pages and tests name a
+// file by the rest of its name: *-fuse.kernels. The kernels of a pass are those that --stop-after prints; what the
+// passes made of the bodies of loops and conds before, each by itself, stands in *-fuse.bodies.
 #include <chrono>
 #include <optional>
 #include <span>
@@ -53,7 +54,7 @@ class Instrument {
   kernel::KernelProgram given(const kernel::KernelProgram& kernels);
 
   /// Runs each pass that the chosen fusion mode includes on the result of the previous one. `of` says what the program
-  /// is; a body writes no files, since the enclosing program has its kernels.
+  /// is; what they make of a body goes to the file of the enclosing program's stage.
   kernel::KernelProgram passes(std::span<const LoopPass> list, kernel::KernelProgram program, LoopPass::Of of,
                                const kernel::BackendCaps& caps);
 
@@ -65,20 +66,23 @@ class Instrument {
     ++step_;
     look_at(name, result);
     if (!decisions_.empty()) dump(name, "decisions", std::exchange(decisions_, {}));
+    if (!bodies_.empty()) dump(name, "bodies", std::exchange(bodies_, {}));
     return result;
   }
 
-  /// Runs `make`, timed only: for a part of what a stage of this name will show.
+  /// Runs `make`, which makes the kernels of a body, timed; they are verified, and go to the dump of the next stage.
   template <class Make>
-  auto quiet_stage(const std::string& name, Make make) {
-    return timed(name, make);
+  kernel::KernelProgram body_stage(const std::string& name, Make make) {
+    kernel::KernelProgram body = timed(name, make);
+    look_at_body(name, body);
+    return body;
   }
 
   /// Are dumps written? (The texts of machine code take time to make.)
   bool dumps() const { return !directory_.empty(); }
 
-  /// Returns where the fuser writes its decisions, also those for bodies, for the dump of the next stage that is not
-  /// quiet; null if there are no dumps.
+  /// Returns where the fuser writes its decisions, also those for bodies, for the dump of the next stage; null if there
+  /// are no dumps.
   std::string* decisions() { return dumps() ? &decisions_ : nullptr; }
 
   const StageSeconds& seconds() const { return seconds_; }
@@ -118,6 +122,7 @@ class Instrument {
   }
   void look_at(const std::string& name, const kernel::KernelProgram& program);
   void look_at(const std::string& name, const memory::PlannedProgram& planned);
+  void look_at_body(const std::string& name, const kernel::KernelProgram& body);
 
   /// Not inlined: tests/growth counts instructions from one call of it to the next.
   [[gnu::noinline]] void add_seconds(const std::string& name, double seconds);
@@ -147,8 +152,8 @@ class Instrument {
   StageSeconds seconds_;
   std::vector<PassCounts> counts_;
   std::string last_rewrite_, order_gain_;
-  std::string kernels_text_;  // of the last dump of kernels
-  std::string decisions_;
+  std::string kernels_text_;                    // of the last dump of kernels
+  std::string decisions_, bodies_, body_text_;  // body_text_: what was added to bodies_ last
   std::vector<std::string> refusals_;
 };
 

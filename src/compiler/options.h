@@ -62,13 +62,14 @@ struct Options {
   memory::StepOrder order = order_from_environment();
   memory::PlannerOptions planning = {.planner = planner_from_environment()};
   SharingFunction may_share;                                // what may share bytes; empty: all that the rule allows
-  std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
+  std::string backend = from_environment("INLAY_BACKEND");  // empty: the first that works here (backends.h)
   std::string cpu_features;                                 // of llvm: "avx2", "-avx512f" (backend/llvm/cpu.h)
 
   int threads = 1;  // on how many a call may run; 1: the code is for one
 
   bool smallest_blocks = false;  // loops are cut however short they are: for tests
-  bool time_steps = false;       // the code reports when a step begins, for runtime/step_times.h; llvm only
+  bool time_steps =
+      false;  // the code reports when a step begins, for runtime/step_times.h; by a backend that has_clocks
   int64_t tile_of_columns =
       0;  // also replaces wide_tile: for arrays that do not fill the backend's tiles (BackendCaps); 0: the backend's
 

@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "compiler/backends.h"
 #include "compiler/origins.h"
 #include "ir/text.h"
 #include "kernel/text.h"
@@ -106,15 +107,7 @@ int64_t triad_bytes() {
 }
 
 double measured_bandwidth() {
-  Options options;
-  options.rewrite = {};
-  options.fuse = fuse::Mode::full;
-  options.order = memory::StepOrder::memory;
-  options.planning = {};
-  options.backend = "llvm";
-  options.dump_directory.clear();
-  options.verify = false;
-  const Program triad = compile_program(parse(kTriad, "triad"), options);
+  const Program triad = compile_program(parse(kTriad, "triad"), Options::without_environment());
   const auto n = static_cast<std::size_t>(triad_bytes()) / sizeof(double);
   const double a = 3;
   const std::vector<double> b(n, 1.0), c(n, 1.0);
@@ -138,11 +131,15 @@ double measured_bandwidth() {
 }  // namespace
 
 void require_clocks(std::string_view function, std::string_view backend) {
-  if (backend == "llvm") return;
+  if (backend_named(backend).has_clocks) return;
+  std::vector<std::string> with_clocks;
+  for (const Backend& one : backends()) {
+    if (one.has_clocks) with_clocks.push_back(str('"', one.name, '"'));
+  }
   throw Error(
       ErrorCode::unsupported, {},
       str(function, " was compiled by the backend \"", backend, "\", whose code has no clocks around its steps"))
-      .help("the backend \"llvm\" has them");
+      .help(str("backends that have them: ", join(with_clocks, ", ")));
 }
 
 explain::Profile profile_of(const Lowered& program, const runtime::StepTimes& times, std::string name,

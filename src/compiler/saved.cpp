@@ -134,9 +134,8 @@ std::string why_not_here(const file::FunctionFile& file) {
   if (file.code_abi != INLAY_CODE_ABI) return str("its code is for inlay ", file.inlay);
   // What this process is told to do without (INLAY_CPU_FEATURES) it does without in a file's code too, unless its own
   // choice went before that when it was compiled.
-  const bool follows_environment = file.backend == "llvm" && file.cpu_features.empty();
-  const std::vector<std::string> there =
-      follows_environment ? llvm_backend::needs_of(llvm_backend::features_from_environment()) : cpu_features();
+  const bool has_choice = !file.cpu_features.empty();
+  const std::vector<std::string> there = has_choice ? cpu_features() : backend_named(file.backend).instruction_sets();
   std::vector<std::string> lacking;
   std::ranges::set_difference(file.needs, there, std::back_inserter(lacking));
   return lacking.empty() ? "" : str("this CPU has no ", join(lacking, ", "));

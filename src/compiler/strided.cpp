@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "ir/positions.h"
 #include "runtime/bytes.h"
 
 namespace inlay {
@@ -15,19 +16,13 @@ std::vector<int64_t> row_major_strides(std::span<const int64_t> dims) {
   return strides;
 }
 
-int64_t count(std::span<const int64_t> dims) {
-  int64_t out = 1;
-  for (int64_t dim : dims) out *= dim;
-  return out;
-}
-
 /// Calls `visit` with the two offsets of each element, in row-major order.
 template <class Visit>
 void for_each_element(std::span<const int64_t> dims, std::span<const int64_t> first, std::span<const int64_t> second,
                       const Visit& visit) {
   std::vector<int64_t> at(dims.size());
   int64_t a = 0, b = 0;
-  for (int64_t left = count(dims); left > 0; --left) {
+  for (int64_t left = num_elements(dims); left > 0; --left) {
     visit(a, b);
     for (std::size_t axis = dims.size(); axis-- > 0;) {
       a += first[axis];
@@ -79,7 +74,7 @@ std::vector<const char*> addresses(const ArrayOut& place) {
 }  // namespace
 
 bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> strides) {
-  if (strides.empty() || count(dims) == 0) return true;
+  if (strides.empty() || num_elements(dims) == 0) return true;
   const std::vector<int64_t> wanted = row_major_strides(dims);
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] != 1 && strides[axis] != wanted[axis]) return false;
@@ -88,7 +83,7 @@ bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> stride
 }
 
 void refuse_null(ErrorCode code, const std::function<std::string()>& what, std::span<const int64_t> dims) {
-  if (count(dims) <= 0) return;
+  if (num_elements(dims) <= 0) return;
   throw Error(code, {}, str(what(), " has the dims [", join(dims, ", "), "], but its data is a null pointer"));
 }
 

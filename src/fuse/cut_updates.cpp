@@ -34,7 +34,7 @@ namespace {
 /// Over the elements of a value that are in the box.
 Loop loop_within(const Box& box) {
   std::vector<Dim> dims;
-  for (const Places& places : box) dims.push_back(places.count());
+  for (const StridedRange& places : box) dims.push_back(places.count());
   Loop loop = loop_over(dims);
   for (std::size_t axis = 0; axis < box.size(); ++axis) {
     kernel::Subscript& at = loop.at.subscripts[axis];

@@ -5,6 +5,7 @@
 
 #include "fuse/selection.h"
 #include "fuse/view_maps.h"
+#include "ir/positions.h"
 #include "ir/region.h"
 #include "ir/traits.h"
 #include "ops/library_op.h"
@@ -238,20 +239,11 @@ class Decider {
   /// the long axis (X.T @ r over the observations).
   int num_folds(ValueId v, const Node& node) const {
     if (is_unrolled(graph_, node, caps_)) return 0;
-    const int64_t size = short_static_size(graph_.type(v).dims);
+    const int64_t size = num_elements_up_to(graph_.type(v).dims, caps_.max_short_side).value_or(0);
     if (size <= 1) return 1;
     int ops = static_cast<int>(node.results.size());
     for (ValueId x : node.operands) ops += cones_.of(x, forced_.values).ops;
     return size * ops <= caps_.max_body_ops ? static_cast<int>(size) : 1;
-  }
-
-  int64_t short_static_size(std::span<const Dim> dims) const {
-    int64_t size = 1;
-    for (const Dim& dim : dims) {
-      if (!dim.is_constant() || dim.constant() > caps_.max_short_side) return 0;
-      size *= dim.constant();
-    }
-    return size <= caps_.max_short_side ? size : 0;
   }
 
   // --- what is written region by region, and what is made with it ---

@@ -1,8 +1,7 @@
 #pragma once
 // What becomes of each value of a graph, and of each output: one decision, with its reason, in one table.
 //
-// Each round of fuse() makes the table anew, and only from what the rounds before have forced. What reads it decides
-// nothing again.
+// Each round makes the table anew (Note [Rounds] in fuse.cpp). What reads it decides nothing again.
 #include <string>
 #include <unordered_map>
 #include <vector>

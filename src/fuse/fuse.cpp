@@ -22,8 +22,12 @@ using kernel::Stage;
 
 namespace {
 
-// Rounds of storing what would be computed more than once. Real programs take two or three; after those a round stores
-// more than may be needed, so that deep graphs come to an end.
+// Note [Rounds]
+// A graph is decided, cut and scheduled in rounds. What a value costs shows only when it is known which loops ask for
+// it, and at which points; so each round begins anew (decide.h) with what the rounds before have forced: a value that
+// is expensive and would be computed more than once is stored from then on. Nothing that was forced is taken back, so
+// the rounds end. Real programs take two or three; after those a round stores more than may be needed, so that deep
+// graphs come to an end.
 constexpr int kCarefulRounds = 3, kMaxRounds = 12;
 
 // --- computing again, or storing ---
@@ -138,7 +142,7 @@ void serve_own_parts(const Graph& graph, const std::vector<ValueId>& cone, const
 }
 
 /// Forces the expensive values that are computed more than once; true if there were any. What a forced value is made of
-/// is computed with it, and maybe no longer twice: `careful` leaves that to the next round.
+/// is computed with it, and maybe no longer twice: `careful` leaves that to the next round (Note [Rounds]).
 bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const Schedule& schedule,
                       const kernel::BackendCaps& caps, const IdMap<ValueId, int>& uses, Cones& cones, bool careful,
                       Forced& forced) {

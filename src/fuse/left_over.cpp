@@ -38,7 +38,7 @@ bool has_whole_rows(const Box& box, std::span<const Dim> dims) {
 }
 
 /// Puts the rows where they belong among others in order, if they are apart from all of them.
-bool insert(std::vector<Places>& others, const Places& rows) {
+bool insert(std::vector<StridedRange>& others, const StridedRange& rows) {
   for (std::size_t at = others.size() + 1; at-- > 0;) {
     const bool behind = at == 0 || kernel::always_at_least(rows.begin, others[at - 1].end);
     const bool before = at == others.size() || kernel::always_at_least(others[at].begin, rows.end);
@@ -50,14 +50,14 @@ bool insert(std::vector<Places>& others, const Places& rows) {
 }
 
 /// What is left of [0, dim) by what is written, which is in order.
-std::vector<Places> left_by(std::span<const Places> written, const Dim& dim) {
-  std::vector<Places> out;
+std::vector<StridedRange> left_by(std::span<const StridedRange> written, const Dim& dim) {
+  std::vector<StridedRange> out;
   Dim from = 0;
-  for (const Places& one : written) {
+  for (const StridedRange& one : written) {
     if (one.begin != from) out.push_back({from, one.begin});
     for (int64_t skipped = 1; skipped < one.step; ++skipped) {
       // A step beyond the end skips nothing; of an axis of 1 there is no second place that a loop could name.
-      const Places between{one.begin + skipped, one.end, one.step};
+      const StridedRange between{one.begin + skipped, one.end, one.step};
       if (!between.count().is(0)) out.push_back(between);
     }
     from = one.end;
@@ -75,7 +75,7 @@ std::optional<LeftOver> left_over(const Graph& graph, std::span<const ValueId> u
   const auto first = box_of(graph, updates[0], by);
   if (!first || dims.empty()) return std::nullopt;
   LeftOver out{.regions = 1};
-  std::vector<Places> rows = {first->front()};
+  std::vector<StridedRange> rows = {first->front()};
   for (ValueId v : has_whole_rows(*first, dims) ? updates.subspan(1) : updates.first(0)) {
     const auto box = box_of(graph, v, by);
     if (!box || !has_whole_rows(*box, dims) || !insert(rows, box->front())) break;
@@ -86,8 +86,8 @@ std::optional<LeftOver> left_over(const Graph& graph, std::span<const ValueId> u
   Box within;
   for (const Dim& dim : dims) within.push_back({0, dim});
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    const std::span<const Places> written = axis == 0 ? rows : std::span(*first).subspan(axis, 1);
-    for (const Places& left : left_by(written, dims[axis])) {
+    const std::span<const StridedRange> written = axis == 0 ? rows : std::span(*first).subspan(axis, 1);
+    for (const StridedRange& left : left_by(written, dims[axis])) {
       const bool few = are_few(left.count());
       if (axis > 0 && !few && by == ReadBy::stores) return std::nullopt;
       all_short = all_short && (few || left.count().is_constant());

@@ -11,13 +11,13 @@ namespace inlay::fuse {
 struct Decisions;
 
 /// Every `step`-th of the places begin <= i < end along an axis, from the first on.
-struct Places {
+struct StridedRange {
   Dim begin, end;
   int64_t step = 1;
   Dim count() const { return step == 1 ? end - begin : ceil_div(end - begin, step); }
 };
 
-using Box = std::vector<Places>;  // of each axis
+using Box = std::vector<StridedRange>;  // of each axis
 
 struct LeftOver {
   std::size_t regions = 0;  // of the updates, from the first on: they write boxes of their own

@@ -4,6 +4,8 @@
 
 #include "fuse/piece.h"
 #include "kernel/sizes.h"
+#include "kernel/visit.h"
+#include "support/free_name.h"
 
 namespace inlay::fuse {
 
@@ -127,16 +129,13 @@ Kernel scalar_moves(const KernelProgram& program, const std::vector<std::pair<Bu
 
 /// The name, or one like it that no symbol has.
 std::string new_symbol_name(const KernelProgram& program, const std::string& name) {
-  const auto is_taken = [&](const std::string& it) {
-    return std::ranges::find(program.symbols, it, &Symbol::name) != program.symbols.end();
-  };
-  std::string out = name;
-  for (int i = 2; is_taken(out); ++i) out = str(name, "_", i);
-  return out;
+  return free_name(name, [&](const std::string& it) {
+    return std::ranges::find(program.symbols, it, &Symbol::name) == program.symbols.end();
+  });
 }
 
-/// Brings the steps of a body into a program, with the program's buffers for its parameters and outputs, and symbols of
-/// their own for the sizes that it finds.
+/// Splices the steps of a body into a program, with the program's buffers for its parameters and outputs, and symbols
+/// of their own for the sizes that it finds.
 class Splice {
  public:
   Splice(KernelProgram& program, const FusedBody& body)
@@ -148,9 +147,9 @@ class Splice {
     for (SymbolId s : ids<SymbolId>(body_.symbols.size())) {
       const bool is_own = s.index >= body.num_given;
       const std::string& name = body_.symbols[s].name;
-      const SymbolId brought = is_own ? program.symbols.push_back({new_symbol_name(program, name), {}, 0}) : s;
-      symbols_.push_back(brought);
-      sizes_.push_back(Dim::symbol(brought));
+      const SymbolId outside = is_own ? program.symbols.push_back({new_symbol_name(program, name), {}, 0}) : s;
+      symbols_.push_back(outside);
+      sizes_.push_back(Dim::symbol(outside));
     }
     for (const kernel::Site& site : body_.sites) program_.sites.push_back(site);
     program_.refusals.insert(program_.refusals.end(), body_.refusals.begin(), body_.refusals.end());
@@ -170,11 +169,11 @@ class Splice {
   void put_row(BufferId output, Row row) { rows_.emplace_back(output, std::move(row)); }
 
   std::vector<Step> steps() {
-    for (BufferId b : ids<BufferId>(body_.buffers.size())) bring(b);
-    std::vector<Step> out;
-    for (Step step : body_.steps) {
+    for (BufferId b : ids<BufferId>(body_.buffers.size())) add_buffer(b);
+    std::vector<Step> out = body_.steps;
+    for (Step& step : out) {
       give_own_sizes(step);
-      out.push_back(std::visit([&](auto each) -> Step { return brought(std::move(each)); }, step));
+      remap(step);
     }
     if (!fetched_.empty()) out.emplace_back(scalar_moves(program_, fetched_));
     return out;
@@ -186,14 +185,14 @@ class Splice {
     return found == rows_.end() ? nullptr : &found->second;
   }
 
-  void bring(BufferId b) {
+  void add_buffer(BufferId b) {
     if (buffers_[b].valid()) return;
     if (const Row* row = row_of(b)) return put(b, row->trace);
     Buffer copy = body_.buffers[b];
     copy.value = ValueId();
     for (Dim& dim : copy.dims) dim = finds_sizes_ ? dim.substitute(sizes_) : dim;
     if (copy.view_of.valid()) {
-      bring(kernel::root_of(body_, b));
+      add_buffer(kernel::root_of(body_, b));
       copy.view_of = kernel::root_of(program_, buffers_[kernel::root_of(body_, b)]);
       copy.role = program_.buffers[copy.view_of].role;
       copy.slot = program_.buffers[copy.view_of].slot;
@@ -206,88 +205,43 @@ class Splice {
     if (finds_sizes_) std::visit([&](auto& each) { kernel::for_each_size(each, substitute); }, step);
   }
 
-  BufferId brought(BufferId b) const { return b.valid() ? buffers_[b] : b; }
-  std::vector<BufferId> brought(std::vector<BufferId> list) const {
-    for (BufferId& b : list) b = brought(b);
-    return list;
-  }
-  SiteId brought(SiteId site) const { return site.valid() ? SiteId(first_site_ + site.index) : site; }
-
-  Kernel brought(Kernel kernel) const {
-    for (KernelOutput& output : kernel.outputs) {
-      output.buffer = brought(output.buffer);
-      output.start.source = brought(output.start.source);
-      output.start.required = brought(output.start.required);
+  /// Has the step name what the program has for the body's buffers, sites and symbols.
+  void remap(Step& step) const {
+    if (auto* kernel = std::get_if<Kernel>(&step)) {
+      for (Stage& stage : kernel->stages) access_rows(stage);
+    } else if (auto* call = std::get_if<kernel::LibraryCall>(&step)) {
+      access_rows(*call);
     }
-    for (Stage& stage : kernel.stages) bring_stage(stage);
-    kernel.workspace = brought(kernel.workspace);
-    return kernel;
+    kernel::for_each_buffer(step, [&](BufferId& b) { b = buffers_[b]; });
+    kernel::for_each_site(step, [&](SiteId& site) { site = SiteId(first_site_ + site.index); });
+    kernel::for_each_symbol(step, [&](SymbolId& symbol) { symbol = symbols_[symbol]; });
   }
 
-  void bring_stage(Stage& stage) const {
+  // A row is in its trace at the step of the loop, which the body has as its first parameter.
+
+  void access_rows(Stage& stage) const {
     RegisterId step;  // loaded once
     bool is_new = false;
-    const BufferId step_buffer = rows_.empty() ? BufferId() : rows_.front().second.step;
+    const BufferId step_buffer = rows_.empty() ? BufferId() : body_.params[0];
     for (Statement& s : stage.statements) {
       if (const Row* row = row_of(s.buffer)) {
         is_new |= !step.valid();
         if (!step.valid()) step = RegisterId(stage.num_registers++);
         s.map = row_map(s.map, step, row->count);
-      } else if (!step.valid() && s.kind == Statement::Kind::load && brought(s.buffer) == step_buffer) {
+      } else if (!step.valid() && s.kind == Statement::Kind::load && s.buffer == step_buffer) {
         step = s.result;
-      }
-      s.buffer = brought(s.buffer);
-      s.site = brought(s.site);
-      for (Subscript& subscript : s.map.subscripts) {
-        if (subscript.index) subscript.index->site = brought(subscript.index->site);
       }
     }
     if (is_new) stage.statements.insert(stage.statements.begin(), load_step(step_buffer, step));
   }
 
-  kernel::LibraryCall brought(kernel::LibraryCall call) const {
+  void access_rows(kernel::LibraryCall& call) const {
     for_each_array(call, [&](kernel::CallArray& array, const CoreAxes&) {
-      array.index = brought(array.index);
-      if (const Row* row = row_of(array.buffer)) {
-        array.index = row->step;
-        array.index_stride = num_elements(body_.buffers[array.buffer]);
-      }
-      array.buffer = brought(array.buffer);
+      if (!row_of(array.buffer)) return;
+      array.index = body_.params[0];
+      array.index_stride = num_elements(body_.buffers[array.buffer]);
     });
-    call.workspace = brought(call.workspace);
-    for (SiteId& site : call.sites) site = brought(site);
-    return call;
   }
-  kernel::HostCall brought(kernel::HostCall call) const {
-    call.operands = brought(std::move(call.operands));
-    call.results = brought(std::move(call.results));
-    for (kernel::HostCall::Binding& binding : call.bindings) binding.symbol = symbols_[binding.symbol];
-    call.site = brought(call.site);
-    return call;
-  }
-  kernel::Copy brought(kernel::Copy copy) const {
-    copy.source = brought(copy.source);
-    copy.destination = brought(copy.destination);
-    return copy;
-  }
-  kernel::SizeCheck brought(kernel::SizeCheck check) const {
-    check.site = brought(check.site);
-    return check;
-  }
-  kernel::BindSize brought(kernel::BindSize bind) const {
-    bind.value = brought(bind.value);
-    bind.symbol = symbols_[bind.symbol];
-    bind.site = brought(bind.site);
-    return bind;
-  }
-  kernel::LoopBegin brought(kernel::LoopBegin loop) const {
-    loop.step = brought(loop.step);
-    return loop;
-  }
-  kernel::LoopEnd brought(kernel::LoopEnd loop) const { return {brought(loop.go_on)}; }
-  kernel::CondBegin brought(kernel::CondBegin cond) const { return {brought(cond.condition)}; }
-  kernel::CondElse brought(kernel::CondElse marker) const { return marker; }
-  kernel::CondEnd brought(kernel::CondEnd marker) const { return marker; }
 
   KernelProgram& program_;
   const KernelProgram& body_;

@@ -1,5 +1,6 @@
 #pragma once
-// The steps of a cond or a loop: those of its bodies, fused by themselves, between markers.
+// The steps of a cond or a loop: those of its bodies, fused by themselves, between markers (Note [Flat regions] in
+// kernel/kernel.h).
 #include <vector>
 
 #include "fuse/fuse.h"

@@ -1,5 +1,9 @@
 #include "ir/traits.h"
 
+#include <ranges>
+
+#include "ir/positions.h"
+
 namespace inlay {
 
 bool is_view(Op op) {
@@ -76,13 +80,9 @@ std::optional<Combine> combines_elements(const Node& node) {
 }
 
 bool is_short(const Graph& graph, const Node& reduction, int64_t most) {
-  int64_t count = 1;
-  for (int axis : reduction.axes) {
-    const Dim& dim = graph.type(reduction.operands[0]).dims[static_cast<std::size_t>(axis)];
-    if (!dim.is_constant() || dim.constant() > most) return false;
-    count *= dim.constant();
-  }
-  return count <= most;
+  const std::vector<Dim>& dims = graph.type(reduction.operands[0]).dims;
+  const auto folded = [&](int axis) -> const Dim& { return dims[static_cast<std::size_t>(axis)]; };
+  return num_elements_up_to(std::views::transform(reduction.axes, folded), most).has_value();
 }
 
 IdMap<ValueId, int> count_uses(const Graph& graph) {

@@ -277,9 +277,9 @@ struct BindSize {
   SiteId site;
 };
 
-// Regions are flat in the list of steps: a body lies between two markers. So a step's number is its position in the
-// list, in a body too, and the live range of what lives in a body is a range of numbers. kernel/regions.h finds the
-// ends.
+// Note [Flat regions]
+// A body lies between two markers in the list of steps. So a step's number is its position there, in a body too, and
+// the live range of what lives in a body is a range of numbers. (kernel/regions.h finds the ends of all regions.)
 
 /// Runs the steps up to its LoopEnd `count` times.
 struct LoopBegin {

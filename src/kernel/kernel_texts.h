@@ -7,7 +7,7 @@
 
 namespace inlay::kernel {
 
-/// Each kernel as `print_kernel` prints it, by step; empty for other steps.
+/// Each kernel as a program prints it, but not indented, by step; empty for other steps.
 IdMap<StepId, std::string> print_kernels(const KernelProgram& program);
 
 }  // namespace inlay::kernel

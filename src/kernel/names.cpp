@@ -2,6 +2,7 @@
 
 #include "kernel/text.h"
 #include "support/ascii.h"
+#include "support/free_name.h"
 
 namespace inlay::kernel {
 namespace {
@@ -23,9 +24,7 @@ class NameTable {
   std::string take(const std::string& wanted, const std::string& otherwise) {
     std::string name = as_identifier(wanted);
     if (name.empty()) name = otherwise;
-    std::string free_name = name;
-    for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
-    return free_name;
+    return free_name(name, [&](const std::string& it) { return used_.insert(it).second; });
   }
   void reserve(const std::string& name) { used_.insert(name); }
 

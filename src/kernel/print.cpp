@@ -411,11 +411,6 @@ std::string Printer::program() {
 
 std::string print(const KernelProgram& program) { return Printer(program).program(); }
 
-std::string print_kernel(const KernelProgram& program, const Kernel& kernel) {
-  const NameText names(program);
-  return KernelPrinter(names).kernel(kernel, "");
-}
-
 IdMap<StepId, std::string> print_kernels(const KernelProgram& program) {
   const NameText names(program);
   IdMap<StepId, std::string> out(program.steps.size());

@@ -1,5 +1,5 @@
 #pragma once
-// Regions: where the loops and conds of a program begin and end.
+// Regions: where the loops and conds of a program begin and end (Note [Flat regions] in kernel.h).
 #include <vector>
 
 #include "kernel/kernel.h"

@@ -47,7 +47,6 @@ namespace inlay::kernel {
 /// Prints the program. Every name in the text is an identifier for one thing: buffers that share a name or have none
 /// get a free one, and so does an axis with the name of a symbol.
 std::string print(const KernelProgram& program);
-std::string print_kernel(const KernelProgram& program, const Kernel& kernel);
 std::string print_statement(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
                             const Statement& statement);
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernel/kernel_texts.h"
 #include "kernel/verify.h"
 
 namespace inlay::kernel {
@@ -184,7 +185,7 @@ TEST(KernelText, EveryNameIsAnIdentifierAndStandsForOneThing) {
 TEST(KernelText, OneKernelAlone) {
   const KernelProgram program = parse(R"(program @p(x: f64[n] param 0, y: f64[n + 1] output 0) symbols n = x.0 {
     kernel @k0 { stage (i < n) { %0 = load x[i] : f64  store y[1 + i] set %0 } } })");
-  EXPECT_EQ(print_kernel(program, std::get<Kernel>(program.steps[0])),
+  EXPECT_EQ(print_kernels(program)[StepId(0)],
             "kernel @k0 {\n"
             "  stage (i < n) {\n"
             "    %0 = load x[i] : f64\n"

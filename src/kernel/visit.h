@@ -72,6 +72,42 @@ void for_each_buffer(AnyStep& step, Visit visit) {
       step);
 }
 
+/// Calls `visit` with each site that the step names.
+template <class AnyStep, class Visit>
+void for_each_site(AnyStep& step, Visit visit) {
+  const auto see = [&](auto& site) {
+    if (site.valid()) visit(site);
+  };
+  std::visit(
+      [&](auto& it) {
+        using T = std::decay_t<decltype(it)>;
+        if constexpr (std::is_same_v<T, Kernel>) {
+          for (auto& output : it.outputs) see(output.start.required);
+          for (auto& stage : it.stages) {
+            for (auto& s : stage.statements) {
+              see(s.site);
+              for_each_index(s, [&](auto& index) { see(index.site); });
+            }
+          }
+        } else if constexpr (std::is_same_v<T, LibraryCall>) {
+          for (auto& site : it.sites) see(site);
+        } else if constexpr (requires { it.site; }) {
+          see(it.site);
+        }
+      },
+      step);
+}
+
+/// Calls `visit` with each symbol whose size the step finds.
+template <class AnyStep, class Visit>
+void for_each_symbol(AnyStep& step, Visit visit) {
+  if (auto* call = std::get_if<HostCall>(&step)) {
+    for (auto& binding : call->bindings) visit(binding.symbol);
+  } else if (auto* bind = std::get_if<BindSize>(&step)) {
+    visit(bind->symbol);
+  }
+}
+
 /// Returns how many steps use each buffer or a view of it; for a view itself 0.
 inline IdMap<BufferId, int> count_users(const KernelProgram& program) {
   IdMap<BufferId, int> users(program.buffers.size(), 0);

@@ -162,6 +162,26 @@ Error Call::needs(ValueId v, const std::string& what) const {
                    names);
 }
 
+ValueId as_number(Call& c, DType dtype, const Dim& size) {
+  if (!size.is_constant()) return c.b.cast(c.b.size(size), dtype);
+  if (is_integer(dtype)) return c.b.literal(Literal::of_integer(dtype, size.constant()));
+  return c.literal(dtype, static_cast<double>(size.constant()));
+}
+
+ValueId one_number(Call& c, ValueId v) { return c.type(v).rank() == 0 ? v : c.b.reshape(v, {}); }
+
+ValueId along(Call& c, ValueId vector, std::size_t axis, std::size_t rank) {
+  std::vector<Dim> dims(rank, Dim(1));
+  dims[axis] = c.type(vector).dims[0];
+  return c.b.reshape(vector, std::move(dims));
+}
+
+ValueId clamped(Call& c, ValueId places, const Dim& size) {
+  const DType dtype = c.type(places).dtype;
+  const ValueId below = c.scalar(ScalarOp::min_, {places, as_number(c, dtype, size - 1)});
+  return c.scalar(ScalarOp::max_, {below, c.literal(dtype, 0)});
+}
+
 void broadcast(Call& c, std::span<ValueId> operands, std::size_t num_core) {
   std::vector<Dim> common;
   for (ValueId x : operands) c.importer.broadcast_sizes.add(c.scope.frame, common, c.type(x).dims, num_core);

@@ -78,6 +78,15 @@ class Call : public NodeAttributes {
   GraphBuilder& b;
 };
 
+/// A size as a 0-d number of the dtype.
+ValueId as_number(Call& c, DType dtype, const Dim& size);
+/// The one element of v, 0-d.
+ValueId one_number(Call& c, ValueId v);
+/// A vector along axis `axis` of `rank`.
+ValueId along(Call& c, ValueId vector, std::size_t axis, std::size_t rank);
+/// Places of an axis of that size: those outside of it become its first and its last.
+ValueId clamped(Call& c, ValueId places, const Dim& size);
+
 /// Stretches operands to the sizes that all have together; not along the last `num_core` axes.
 void broadcast(Call& c, std::span<ValueId> operands, std::size_t num_core = 0);
 /// x @ y, whose batch axes stretch so.

@@ -2,8 +2,6 @@
 
 namespace inlay::onnx {
 
-DType convolved_in(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
-
 std::vector<Dim> spatial(Call& c, ValueId x) {
   const std::vector<Dim> dims = c.type(x).dims;
   return {dims.begin() + 2, dims.end()};

@@ -6,9 +6,6 @@
 
 namespace inlay::onnx {
 
-/// Sums of half precision are of f32.
-DType convolved_in(DType dtype);
-
 /// The axes behind the batch and the channels.
 std::vector<Dim> spatial(Call& c, ValueId x);
 

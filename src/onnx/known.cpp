@@ -1,15 +1,15 @@
 #include "onnx/known.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "ir/positions.h"
 #include "rewrite/fold_literal.h"
 #include "support/overloaded.h"
 
 namespace inlay::onnx {
 namespace {
 
-using Dims = std::vector<int64_t>;
+using Dims = Position;
 using MaybeNumber = std::optional<Number>;
 using Shared = std::shared_ptr<const Elements>;
 
@@ -27,45 +27,8 @@ std::optional<bool> truth(const MaybeNumber& number) {
   return std::get<Literal>(*number).i != 0;
 }
 
-/// The constant dims of a value that is small enough; none otherwise.
-std::optional<Dims> small_dims(const TensorType& type) {
-  Dims dims;
-  int64_t count = 1;
-  for (const Dim& dim : type.dims) {
-    if (!dim.is_constant() || dim.constant() > kMostElements) return {};
-    dims.push_back(dim.constant());
-    count *= dim.constant();
-    if (count > kMostElements) return {};
-  }
-  return dims;
-}
-
-int64_t num_elements(const Dims& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-}
-
-/// Calls `visit` with the coordinates of each element, row-major.
-template <class Visit>
-void each_place(const Dims& dims, const Visit& visit) {
-  Dims at(dims.size(), 0);
-  for (int64_t left = num_elements(dims); left > 0; --left) {
-    visit(std::as_const(at));
-    for (std::size_t axis = dims.size(); axis-- > 0;) {
-      if (++at[axis] < dims[axis]) break;
-      at[axis] = 0;
-    }
-  }
-}
-
-/// The element at coordinates that are aligned at the last axis and may be longer; an axis of 1 stretches.
-const MaybeNumber& stretched(const Elements& x, const Dims& at) {
-  int64_t place = 0;
-  const std::size_t skip = at.size() - x.dims.size();
-  for (std::size_t axis = 0; axis < x.dims.size(); ++axis) {
-    place = place * x.dims[axis] + (x.dims[axis] == 1 ? 0 : at[axis + skip]);
-  }
-  return x.numbers[static_cast<std::size_t>(place)];
-}
+/// The element at a position that is aligned at the last axis and may have more axes; an axis of 1 stretches.
+const MaybeNumber& stretched(const Elements& x, const Dims& at) { return x.numbers[broadcast_index(x.dims, at)]; }
 
 /// A scalar op of numbers some of which may be sizes, or not known.
 class ScalarOfNumbers {
@@ -215,7 +178,7 @@ class OfNode {
   void scalar() {
     const bool selects = node_.scalar == ScalarOp::select_;
     const ScalarOfNumbers op(node_.scalar, dtype_of(selects ? 1 : 0));
-    each_place(dims_, [&](const Dims& at) {
+    for_each_position(dims_, [&](const Dims& at) {
       std::vector<MaybeNumber> operands;
       for (const Shared& operand : operands_) operands.push_back(operand ? stretched(*operand, at) : MaybeNumber());
       numbers_.push_back(op.of(operands));
@@ -243,7 +206,7 @@ class OfNode {
 
   template <class Element>
   void take(const Element& element_at) {
-    each_place(dims_, [&](const Dims& at) { numbers_.push_back(element_at(at)); });
+    for_each_position(dims_, [&](const Dims& at) { numbers_.push_back(element_at(at)); });
   }
 
   void cast() {
@@ -334,15 +297,11 @@ class OfNode {
     }
     numbers_ = operands_[0]->numbers;
     bool is_known = true;
-    each_place(region, [&](const Dims& at) {
+    for_each_position(region, [&](const Dims& at) {
       const std::optional<Dims> to = place_in_base(at, 2);
       is_known = is_known && to;
       if (!is_known) return;
-      std::size_t place = 0;
-      for (std::size_t axis = 0; axis < to->size(); ++axis) {
-        place = place * static_cast<std::size_t>(dims_[axis]) + static_cast<std::size_t>((*to)[axis]);
-      }
-      numbers_[place] = stretched(*operands_[1], at);
+      numbers_[broadcast_index(dims_, *to)] = stretched(*operands_[1], at);
     });
     return is_known;
   }
@@ -368,7 +327,7 @@ class OfNode {
     if (dtype_of(0) != dtype) return false;
     const ScalarOfNumbers op(found->second, dtype);
     std::vector<std::optional<MaybeNumber>> folded(static_cast<std::size_t>(num_elements(dims_)));
-    each_place(x.dims, [&](const Dims& at) {
+    for_each_position(x.dims, [&](const Dims& at) {
       std::size_t place = 0;
       for (std::size_t axis = 0; axis < at.size(); ++axis) {
         if (std::ranges::find(node_.axes, static_cast<int>(axis)) == node_.axes.end()) {
@@ -416,7 +375,7 @@ void Known::catch_up() {
   for (; next_node_ < graph.nodes.size(); ++next_node_) {
     const Node& node = graph.nodes[NodeId(next_node_)];
     if (node.results.empty()) continue;
-    std::optional<Dims> dims = small_dims(graph.type(node.results[0]));
+    std::optional<Dims> dims = constant_dims(graph.type(node.results[0]).dims, kMostElements);
     if (!dims) continue;
     std::vector<Shared> operands;
     for (ValueId operand : node.operands) {

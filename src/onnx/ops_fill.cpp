@@ -3,13 +3,12 @@
 
 #include "ir/compose_shape.h"
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 
 namespace inlay::onnx {
 namespace {
 
 using Op = ScalarOp;
-
-ValueId one_number(Call& c, std::size_t i) { return c.rank(i) == 0 ? c.in(i) : c.b.reshape(c.in(i), {}); }
 
 /// How many steps of `step` lie between start and stop, as an i64.
 ValueId num_steps(Call& c, ValueId start, ValueId stop, ValueId step) {
@@ -33,11 +32,11 @@ ValueId num_steps(Call& c, ValueId start, ValueId stop, ValueId step) {
 
 /// start + i * step, for as many i as lie before stop.
 void range(Call& c) {
-  const ValueId start = one_number(c, 0), stop = one_number(c, 1), step = one_number(c, 2);
+  const ValueId start = one_number(c, c.in(0)), stop = one_number(c, c.in(1)), step = one_number(c, c.in(2));
   const DType dtype = c.dtype(0), counted = is_integer(dtype) ? DType::i64 : DType::f64;
   const auto as_counted = [&](ValueId v) { return c.b.cast(v, counted); };
   const Dim length = c.scope.frame.size_of(num_steps(c, as_counted(start), as_counted(stop), as_counted(step)), 0);
-  const DType computed = dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+  const DType computed = computed_in(dtype);
   const auto as_computed = [&](ValueId v) { return c.b.cast(v, computed); };
   const ValueId way = c.scalar(Op::mul_, {c.b.iota(length, computed), as_computed(step)});
   c.out(c.b.cast(c.scalar(Op::add_, {as_computed(start), way}), dtype));
@@ -85,7 +84,7 @@ PadMode pad_mode(Call& c) {
 
 ValueId pad_value(Call& c) {
   if (c.version < 11) return c.literal(c.dtype(0), c.number("value", 0));
-  return c.has(2) ? one_number(c, 2) : c.literal(c.dtype(0), 0);
+  return c.has(2) ? one_number(c, c.in(2)) : c.literal(c.dtype(0), 0);
 }
 
 /// Negative widths cut first.
@@ -124,7 +123,7 @@ void trilu(Call& c) {
   ValueId row = places(c.b, dims[dims.size() - 2], 1);
   if (c.has(1)) {
     constexpr double kFar = 0x1p62;  // beyond any column, and so near to 0 that no sum overflows
-    const ValueId k = c.b.cast(one_number(c, 1), DType::i64);
+    const ValueId k = c.b.cast(one_number(c, c.in(1)), DType::i64);
     const ValueId bounded = c.scalar(Op::clip_, {k, c.literal(DType::i64, -kFar), c.literal(DType::i64, kFar)});
     row = c.scalar(Op::add_, {row, bounded});
   }

@@ -10,9 +10,6 @@ namespace {
 using Op = ScalarOp;
 using Index = std::vector<IndexItem>;
 
-/// One number, of any rank with one element, as a 0-d value.
-ValueId one_number(Call& c, ValueId v) { return c.b.type(v).rank() == 0 ? v : c.b.reshape(v, {}); }
-
 /// One position that is known is a slice, which is a view.
 void gather(Call& c) {
   const ValueId x = c.in(0), places = c.in(1);

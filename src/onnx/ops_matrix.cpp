@@ -7,6 +7,7 @@
 #include "onnx/importer.h"
 #include "onnx/ops.h"
 #include "onnx/quantised.h"
+#include "onnx/reduce.h"
 
 namespace inlay::onnx {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 using Op = ScalarOp;
 
 /// Half precision is computed in f32, and rounded at the end.
-DType computed_in(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
-
 void matmul_node(Call& c) {
   const DType dtype = c.dtype(0), computed = computed_in(dtype);
   if (const auto product = dequantised_product(c, c.in(0), c.in(1))) return c.out(*product);

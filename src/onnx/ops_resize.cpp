@@ -6,6 +6,7 @@
 
 #include "ir/compose_shape.h"
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 
 namespace inlay::onnx {
 namespace {
@@ -34,9 +35,7 @@ struct ResizedAxis {
 };
 
 ValueId real(Call& c, double number) { return c.literal(DType::f64, number); }
-ValueId real(Call& c, const Dim& size) {
-  return size.is_constant() ? real(c, static_cast<double>(size.constant())) : c.b.cast(c.b.size(size), DType::f64);
-}
+ValueId real(Call& c, const Dim& size) { return as_number(c, DType::f64, size); }
 ValueId i64(Call& c, int64_t number) { return c.b.literal(Literal::of_integer(DType::i64, number)); }
 
 /// The simplest fraction that is the factor as an f32: 7 / 10 for 0.7, which as an f32 is less than that.
@@ -218,11 +217,6 @@ ValueId coordinates(Call& c, const How& how, const ResizedAxis& axis) {
   return c.scalar(Op::add_, {begin, within});
 }
 
-ValueId clamped(Call& c, ValueId place, const Dim& size) {
-  const ValueId below = c.scalar(Op::min_, {place, c.b.size(size - 1)});
-  return c.scalar(Op::max_, {below, i64(c, 0)});
-}
-
 /// x at these places of an axis; the axes of `places` stand where it stood.
 ValueId at_places(Call& c, ValueId x, int axis, ValueId places) {
   std::vector<IndexItem> index = whole(c.type(x).dims);
@@ -387,8 +381,6 @@ ValueId by_few_taps(Call& c, const How& how, const ResizedAxis& axis, ValueId x,
   return sum;
 }
 
-DType computed_in(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
 /// Of what is computed in floats, integers are the nearest of their dtype.
 ValueId back(Call& c, ValueId x, DType dtype) {
   if (!is_integer(dtype)) return c.b.cast(x, dtype);
@@ -424,7 +416,7 @@ ValueId resized_along(Call& c, const How& how, const ResizedAxis& axis, ValueId 
 void resized(Call& c, const How& how, std::vector<ResizedAxis> axes) {
   const DType dtype = c.dtype(0);
   const bool is_moved = how.filter == Filter::nearest;
-  ValueId x = is_moved ? c.in(0) : c.b.cast(c.in(0), computed_in(dtype));
+  ValueId x = is_moved ? c.in(0) : c.b.cast(c.in(0), float_computed_in(dtype));
   // The last axis first: what is read through an index there is then read of fewer rows.
   std::ranges::sort(axes, std::greater<>(), &ResizedAxis::axis);
   for (const ResizedAxis& axis : axes) {

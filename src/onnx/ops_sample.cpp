@@ -7,6 +7,7 @@
 #include "ir/linalg.h"
 #include "onnx/convolution.h"
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 #include "onnx/windows.h"
 
 namespace inlay::onnx {
@@ -17,17 +18,7 @@ using Op = ScalarOp;
 enum class Outside : uint8_t { zeros, border, reflection };
 enum class Filter : uint8_t { nearest, linear, cubic };
 
-ValueId real(Call& c, DType dtype, const Dim& size) {
-  return size.is_constant() ? c.literal(dtype, static_cast<double>(size.constant())) : c.b.cast(c.b.size(size), dtype);
-}
 ValueId floats(Call& c, const Dim& length, DType dtype) { return c.b.cast(c.b.iota(length, DType::i64), dtype); }
-
-/// A vector along axis `axis` of `rank`.
-ValueId along(Call& c, ValueId vector, std::size_t axis, std::size_t rank) {
-  std::vector<Dim> dims(rank, Dim(1));
-  dims[axis] = c.type(vector).dims[0];
-  return c.b.reshape(vector, std::move(dims));
-}
 
 /// One of the elements that a place is made of: where it stands, its weight, and whether it is there.
 struct Tap {
@@ -41,17 +32,12 @@ struct Sampled {
   bool aligned = true;  // places are reflected at the first and the last element, else half an element beyond
 };
 
-ValueId clamped(Call& c, ValueId x, const Dim& size) {
-  return c.scalar(Op::max_,
-                  {c.scalar(Op::min_, {x, real(c, c.type(x).dtype, size - 1)}), c.literal(c.type(x).dtype, 0)});
-}
-
 /// x, mirrored at both ends until it lies between them.
 ValueId reflected(Call& c, ValueId x, const Sampled& axis) {
   const DType dtype = c.type(x).dtype;
   const double low = axis.aligned ? 0 : -0.5;
   // Of one element that is both ends, any place is that one: the period may not be 0.
-  const ValueId span = real(c, dtype, axis.aligned ? max(axis.size - 1, 1) : axis.size);
+  const ValueId span = as_number(c, dtype, axis.aligned ? max(axis.size - 1, 1) : axis.size);
   const ValueId period = c.with(Op::mul_, span, 2);
   const ValueId within = c.scalar(Op::mod_, {c.with(Op::sub_, x, low), period});
   return c.with(Op::add_, c.scalar(Op::min_, {within, c.scalar(Op::sub_, {period, within})}), low);
@@ -61,7 +47,7 @@ ValueId reflected(Call& c, ValueId x, const Sampled& axis) {
 Tap element(Call& c, const Sampled& axis, ValueId x, Outside outside) {
   Tap tap;
   if (outside == Outside::zeros) {
-    const ValueId last = real(c, c.type(x).dtype, axis.size - 1);
+    const ValueId last = as_number(c, c.type(x).dtype, axis.size - 1);
     tap.is_there = c.scalar(Op::and_, {c.with(Op::ge_, x, 0), c.scalar(Op::le_, {x, last})});
   } else if (outside == Outside::reflection) {
     x = reflected(c, x, axis);
@@ -151,7 +137,7 @@ ValueId sampled(Call& c, ValueId x, const std::vector<ValueId>& leading, const s
 /// Places far outside as near ones that read the same: beyond 4 elements from either end all is 0, or the last element.
 ValueId brought_near(Call& c, ValueId x, const Sampled& axis, Outside outside) {
   if (outside == Outside::reflection) return reflected(c, x, axis);
-  return c.with(Op::max_, c.scalar(Op::min_, {x, real(c, c.type(x).dtype, axis.size + 4)}), -4);
+  return c.with(Op::max_, c.scalar(Op::min_, {x, as_number(c, c.type(x).dtype, axis.size + 4)}), -4);
 }
 
 Filter filter_of(Call& c) {
@@ -169,8 +155,6 @@ Outside outside_of(Call& c) {
   if (mode == "reflection") return Outside::reflection;
   throw c.wrong(str("`", mode, "` is no padding_mode"));
 }
-
-DType computed_in(DType dtype) { return is_float(dtype) && dtype != DType::f64 ? DType::f32 : dtype; }
 
 /// Batch and channels as index arrays of `rank` axes: what is read stands where they do.
 std::vector<ValueId> batch_and_channels(Call& c, const std::vector<Dim>& dims, std::size_t rank) {
@@ -192,7 +176,7 @@ void grid_sample(Call& c) {
     for (std::size_t axis = 0; axis + 1 < grid.size(); ++axis) index.push_back(IndexItem::range(0, grid[axis]));
     index.push_back(IndexItem::at(static_cast<int64_t>(rank - 1 - i)));
     const ValueId from_one = c.with(Op::add_, c.b.cast(c.b.slice(c.in(1), std::move(index)), wide), 1);
-    const ValueId last = real(c, wide, dims[2 + i] - 1), size = real(c, wide, dims[2 + i]);
+    const ValueId last = as_number(c, wide, dims[2 + i] - 1), size = as_number(c, wide, dims[2 + i]);
     ValueId place = c.with(Op::mul_, c.scalar(Op::mul_, {from_one, aligned ? last : size}), 0.5);
     if (!aligned) place = c.with(Op::sub_, place, 0.5);
     if (filter == Filter::nearest) place = c.scalar(Op::round_, {place});
@@ -220,9 +204,9 @@ void affine_grid(Call& c) {
     const ValueId step = c.with(Op::mul_, floats(c, size, wide), 2);
     ValueId place;
     if (aligned) {
-      place = c.with(Op::sub_, c.scalar(Op::div_, {step, real(c, wide, max(size - 1, 1))}), 1);
+      place = c.with(Op::sub_, c.scalar(Op::div_, {step, as_number(c, wide, max(size - 1, 1))}), 1);
     } else {
-      place = c.with(Op::sub_, c.scalar(Op::div_, {c.with(Op::add_, step, 1), real(c, wide, size)}), 1);
+      place = c.with(Op::sub_, c.scalar(Op::div_, {c.with(Op::add_, step, 1), as_number(c, wide, size)}), 1);
     }
     places.push_back(along(c, place, 1 + i, rank + 2));
   }
@@ -312,7 +296,7 @@ Samples samples_of(Call& c, const std::vector<RegionAxis>& regions, bool is_adap
   for (std::size_t i = 0; i < 2; ++i) {
     const Sampled axis{c.dims(0)[2 + i], placed(c, regions[i].places, i), true};
     const ValueId inside = c.scalar(
-        Op::and_, {c.with(Op::ge_, axis.places, -1), c.scalar(Op::le_, {axis.places, real(c, dtype, axis.size)})});
+        Op::and_, {c.with(Op::ge_, axis.places, -1), c.scalar(Op::le_, {axis.places, as_number(c, dtype, axis.size)})});
     out.is_there = c.scalar(Op::and_, {out.is_there, inside});
     out.taps.push_back(
         taps_of(c, {axis.size, clamped(c, axis.places, axis.size), true}, Filter::linear, Outside::border));

@@ -8,6 +8,7 @@
 #include "inlay/linalg.h"
 #include "ir/compose_shape.h"
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 
 namespace inlay::onnx {
 namespace {
@@ -18,9 +19,7 @@ constexpr double kTurn = 2 * std::numbers::pi;
 constexpr int64_t kLongestDirect = 32;       // of a length that can be split
 constexpr int64_t kLongestMatrix = 1 << 11;  // its two matrices have 2^22 elements each
 
-DType computed_in(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
-ValueId as_number(Call& c, const Dim& size) { return c.b.cast(c.b.size(size), DType::f64); }
+ValueId as_number(Call& c, const Dim& size) { return as_number(c, DType::f64, size); }
 
 /// Complex numbers by their parts; the last axis is that of the signal.
 struct Parts {
@@ -117,7 +116,7 @@ Parts parts_of(Call& c, ValueId x) {
     throw c.unsupported(
         str("of ", c.b.graph().describe(x), ", of which the last axis is not known to be 1 or 2 parts"));
   }
-  const ValueId computed = c.b.cast(x, computed_in(c.type(x).dtype));
+  const ValueId computed = c.b.cast(x, float_computed_in(c.type(x).dtype));
   const auto part = [&](int64_t place) {
     std::vector<IndexItem> index = whole(dims);
     index.back() = IndexItem::at(place);
@@ -215,16 +214,14 @@ void hann(Call& c) { window(c, {0.5, -0.5}); }
 void hamming(Call& c) { window(c, {25.0 / 46, -21.0 / 46}); }
 void blackman(Call& c) { window(c, {0.42, -0.5, 0.08}); }
 
-ValueId one_number(Call& c, std::size_t i) {
-  return c.b.cast(c.rank(i) == 0 ? c.in(i) : c.b.reshape(c.in(i), {}), DType::f64);
-}
+ValueId real_number(Call& c, std::size_t i) { return c.b.cast(one_number(c, c.in(i)), DType::f64); }
 
 /// Triangles with a peak of 1 over the bins of a spectrum, whose corners are equally far from each other in mel.
 void mel_weights(Call& c) {
   const double scale = 2595 / std::numbers::ln10;
   const Dim bands = c.size(0), length = c.size(1);
   const auto mel = [&](std::size_t i) {
-    return c.with(Op::mul_, c.scalar(Op::log1p_, {c.with(Op::div_, one_number(c, i), 700)}), scale);
+    return c.with(Op::mul_, c.scalar(Op::log1p_, {c.with(Op::div_, real_number(c, i), 700)}), scale);
   };
   const ValueId low = mel(3);
   const ValueId step = c.scalar(Op::div_, {c.scalar(Op::sub_, {mel(4), low}), as_number(c, bands + 2)});
@@ -232,7 +229,7 @@ void mel_weights(Call& c) {
   const ValueId in_mel = c.with(Op::div_, c.scalar(Op::add_, {corner, low}), scale);
   const ValueId hertz = c.with(Op::mul_, c.scalar(Op::expm1_, {in_mel}), 700);
   const ValueId bin =
-      c.scalar(Op::floor_div_, {c.scalar(Op::mul_, {hertz, as_number(c, length + 1)}), one_number(c, 2)});
+      c.scalar(Op::floor_div_, {c.scalar(Op::mul_, {hertz, as_number(c, length + 1)}), real_number(c, 2)});
   const auto corners = [&](int64_t from) { return c.b.slice(bin, {IndexItem::range(from, bands + from)}); };
   const ValueId left = corners(0), peak = corners(1), right = corners(2);
   const ValueId at = c.b.cast(places(c.b, floor_div(length, 2) + 1, 1), DType::f64);

@@ -6,6 +6,7 @@
 #include "ir/linalg.h"
 #include "onnx/convolution.h"
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 #include "onnx/windows.h"
 
 namespace inlay::onnx {
@@ -224,7 +225,7 @@ ValueId spread(Call& c, ValueId products, const std::vector<SpreadAxis>& axes) {
 /// scattered, and no zeros stand between the data.
 void conv_transpose(Call& c) {
   check_convolution(c);
-  const DType dtype = c.dtype(0), wide = convolved_in(dtype);
+  const DType dtype = c.dtype(0), wide = computed_in(dtype);
   const ValueId x = c.b.cast(c.in(0), wide), weights = c.b.cast(c.in(1), wide);
   const std::vector<Dim> dims = c.type(x).dims;
   const int64_t groups = c.integer("group", 1);

@@ -5,13 +5,14 @@
 #include "onnx/importer.h"
 #include "onnx/integer_convolution.h"
 #include "onnx/ops.h"
+#include "onnx/reduce.h"
 
 namespace inlay::onnx {
 namespace {
 
 void conv(Call& c) {
   check_convolution(c);
-  const DType dtype = c.dtype(0), wide = convolved_in(dtype);
+  const DType dtype = c.dtype(0), wide = computed_in(dtype);
   if (const auto y = dequantised_convolution(c)) return c.out(with_bias(c, *y, 2));
   const Convolution conv = convolution_of(c, c.b.cast(c.in(0), wide), c.b.cast(c.in(1), wide));
   c.out(c.b.cast(with_bias(c, convolved(c, conv), 2), dtype));
@@ -21,7 +22,7 @@ void conv(Call& c) {
 void causal_conv(Call& c) {
   const std::vector<Dim> dims = c.dims(0), weights = c.dims(1);
   if (dims.size() != 3 || weights.size() != 3) throw c.wrong("its data or its weights have not 3 axes");
-  const DType dtype = c.dtype(0), wide = convolved_in(dtype);
+  const DType dtype = c.dtype(0), wide = computed_in(dtype);
   const Dim kept = weights[2] - 1;
   ValueId x = c.in(0);
   if (const auto past = c.maybe(3)) {

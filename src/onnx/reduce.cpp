@@ -31,6 +31,8 @@ ValueId less_maximum(Call& c, ValueId x, const std::vector<int>& axes) {
 
 DType computed_in(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
 
+DType float_computed_in(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
 DType real_computed_in(DType dtype) { return is_float(dtype) ? computed_in(dtype) : DType::f64; }
 
 std::vector<int> axes_from(int first, int rank) {

@@ -11,6 +11,8 @@ namespace inlay::onnx {
 DType computed_in(DType dtype);
 /// The same, and f64 for integers, of which a function is no integer.
 DType real_computed_in(DType dtype);
+/// The same, and f32 for integers: for places and waves, whose weights are no integers.
+DType float_computed_in(DType dtype);
 
 /// The greatest (least) number of the dtype, that of floats infinite: what a min (max) of nothing is.
 Literal extreme_literal(DType dtype, bool is_greatest);

@@ -9,13 +9,6 @@ namespace {
 
 std::size_t first_axis(Call& c, ValueId x, const Windows& windows) { return c.type(x).dims.size() - windows.size(); }
 
-/// Dims of ones, but for axis `axis`.
-ValueId along(Call& c, ValueId vector, std::size_t axis, std::size_t rank) {
-  std::vector<Dim> dims(rank, Dim(1));
-  dims[axis] = c.type(vector).dims[0];
-  return c.b.reshape(vector, std::move(dims));
-}
-
 ValueId multiple(Call& c, const Dim& length, int64_t factor) {
   const ValueId places = c.b.iota(length, DType::i64);
   if (factor == 1) return places;

@@ -21,7 +21,6 @@ constexpr double kOverflows = 714;  // from here on i0 and i1 are beyond every d
 bool is_integer(double x) { return x == std::floor(x); }
 bool is_odd(double order) { return std::fmod(order, 2) != 0; }
 
-// Note [Uniform expansion]
 // I_v(x) = e^R ((R - v) / (R + v))^(v/2) / sqrt(2 pi R) (1 + u1 / R + u2 / R^2 + ...), R = sqrt(v^2 + x^2), and K_v(x)
 // likewise with the signs of the exponent and of every second term turned (Debye; DLMF 10.41). The u are polynomials of
 // (v / R)^2, for v = 0 the coefficients of the expansion in x. What follows u5 is below 1e-16 from kLarge on.

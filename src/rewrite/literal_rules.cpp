@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "ir/positions.h"
 #include "ir/traits.h"
 #include "rewrite/fold_literal.h"
 #include "rewrite/node_rules.h"
@@ -17,44 +18,11 @@ struct Known {
   std::vector<Literal> elements;
 };
 
-using Position = std::vector<int64_t>;
-
-int64_t num_elements(std::span<const int64_t> dims) {
-  int64_t out = 1;
-  for (int64_t dim : dims) out *= dim;
-  return out;
-}
-
-/// Returns the dims as numbers; nothing if they are not constant, or have too many elements.
-std::optional<std::vector<int64_t>> short_dims(std::span<const Dim> dims) {
-  if (!are_constant(dims)) return std::nullopt;
-  std::vector<int64_t> out;
-  for (const Dim& dim : dims) out.push_back(dim.constant());
-  if (num_elements(out) > kMostElements) return std::nullopt;
-  return out;
-}
-
-/// Visits every position of an array with these dims, in row-major order.
-void for_each(std::span<const int64_t> dims, const std::function<void(const Position&)>& see) {
-  Position at(dims.size(), 0);
-  for (int64_t left = num_elements(dims); left > 0; --left) {
-    see(at);
-    for (std::size_t axis = dims.size(); axis-- > 0;) {
-      if (++at[axis] < dims[axis]) break;
-      at[axis] = 0;
-    }
-  }
-}
+/// Returns the dims as numbers; nothing if they are not known, or have too many elements.
+std::optional<std::vector<int64_t>> short_dims(std::span<const Dim> dims) { return constant_dims(dims, kMostElements); }
 
 /// Returns the element at `at`, which may have additional leading axes; axes of one element broadcast.
-const Literal& element(const Known& x, const Position& at) {
-  int64_t index = 0;
-  for (std::size_t axis = 0; axis < x.dims.size(); ++axis) {
-    const int64_t i = at[at.size() - x.dims.size() + axis];
-    index = index * x.dims[axis] + (x.dims[axis] == 1 ? 0 : i);
-  }
-  return x.elements[static_cast<std::size_t>(index)];
-}
+const Literal& element(const Known& x, const Position& at) { return x.elements[broadcast_index(x.dims, at)]; }
 
 /// Returns a literal, or the literal that `v` broadcasts. (Every other view of a literal is a literal by now.)
 std::optional<Known> known(Simplifier& simplifier, ValueId v) {
@@ -67,7 +35,7 @@ std::optional<Known> known(Simplifier& simplifier, ValueId v) {
   const std::optional<Known> narrow = known(simplifier, node->operands[0]);
   if (!narrow) return std::nullopt;
   Known out{*dims, {}};
-  for_each(*dims, [&](const Position& at) { out.elements.push_back(element(*narrow, at)); });
+  for_each_position(*dims, [&](const Position& at) { out.elements.push_back(element(*narrow, at)); });
   return out;
 }
 
@@ -94,7 +62,7 @@ std::optional<ValueId> fold_elements(Simplifier& simplifier, const Node& node, c
     operands.push_back(std::move(*operand));
   }
   std::vector<Literal> out;
-  for_each(*dims, [&](const Position& at) {
+  for_each_position(*dims, [&](const Position& at) {
     std::vector<Literal> literals;
     for (const Known& operand : operands) literals.push_back(element(operand, at));
     if (const auto folded = fold_scalar(node.scalar, literals)) out.push_back(*folded);
@@ -136,7 +104,7 @@ std::optional<ValueId> rearranged(Simplifier& simplifier, const Known& x, const 
   const auto dims = short_dims(type.dims);
   if (!dims || num_elements(*dims) == 0 || !simplifier.fires()) return std::nullopt;
   std::vector<Literal> elements;
-  for_each(*dims, [&](const Position& at) { elements.push_back(element(x, source(at))); });
+  for_each_position(*dims, [&](const Position& at) { elements.push_back(element(x, source(at))); });
   return simplifier.builder().literal(std::move(elements), type.dims);
 }
 
@@ -197,7 +165,7 @@ std::optional<ValueId> concat_of_literals(Simplifier& simplifier, const Node& no
   if (num_elements(*dims) == 0 || !simplifier.fires()) return std::nullopt;
   const auto axis = static_cast<std::size_t>(node.axes[0]);
   std::vector<Literal> elements;
-  for_each(*dims, [&](Position at) {
+  for_each_position(*dims, [&](Position at) {
     std::size_t part = 0;
     for (; at[axis] >= parts[part].dims[axis]; ++part) at[axis] -= parts[part].dims[axis];
     elements.push_back(element(parts[part], at));
@@ -214,7 +182,7 @@ std::optional<ValueId> reduce_of_literal(Simplifier& simplifier, const Node& nod
   Known out{*short_dims(type.dims), {}};
   out.elements.assign(static_cast<std::size_t>(num_elements(out.dims)), identity_of(*combine, type.dtype));
   bool all_known = true;
-  for_each(x->dims, [&](const Position& at) {
+  for_each_position(x->dims, [&](const Position& at) {
     int64_t index = 0;
     for (std::size_t axis = 0, kept = 0; axis < at.size(); ++axis) {
       if (std::ranges::find(node.axes, static_cast<int>(axis)) != node.axes.end()) continue;

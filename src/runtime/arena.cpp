@@ -17,11 +17,8 @@ class Kept {
  public:
   static constexpr int kMost = 16;
 
-  ~Kept() { clear(); }
-
-  void clear() {
+  ~Kept() {
     for (int i = 0; i < count_; ++i) std::free(blocks_[i].data);
-    count_ = 0;
   }
 
   /// Takes the smallest block that is large enough. If there is none, removes the largest: a larger one will replace
@@ -78,7 +75,5 @@ ArenaBlock ArenaBlock::borrow(int64_t size_bytes) noexcept {
 ArenaBlock::~ArenaBlock() {
   if (data_) kept.keep({data_, size_bytes_});
 }
-
-void release_arena_blocks() noexcept { kept.clear(); }
 
 }  // namespace inlay::runtime

@@ -39,7 +39,4 @@ class ArenaBlock {
   int64_t size_bytes_ = 0;
 };
 
-/// Frees the blocks that this thread keeps and no call uses.
-void release_arena_blocks() noexcept;
-
 }  // namespace inlay::runtime

@@ -31,7 +31,8 @@ enum class FlatForm : uint8_t { logp, expand };
 
 const char* flat_signature(FlatForm form);
 
-enum FlatCode : int {
+/// What a flat function returns.
+enum : int {
   kFlatOk = 0,
   kFlatNoFactor = 1,       // a matrix has no such factor at this point
   kFlatPassedBy = 2,       // FlatSpec::keeps_going: a failure that was reported

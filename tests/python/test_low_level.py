@@ -127,7 +127,7 @@ def test_what_has_not_the_form():
             inlay.low_level_callable(*arguments)
 
     total, half = inlay.compile(SUM), inlay.compile(SUM.replace("f64", "f32"))
-    refused(TypeError, "a function that inlay compiled is wanted", np.sin)
+    refused(TypeError, "an object of type ufunc is not a function that inlay compiled", np.sin)
     refused(ValueError, "form is 'quad', not one of 'integrand', 'filter', 'filter1d'", total, "quad")
     refused(NotImplementedError, "form integrand: the result must be one f64", half)
     refused(NotImplementedError, "form filter1d: the result must be one f64 vector", total, "filter1d")

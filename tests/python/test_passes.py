@@ -42,6 +42,18 @@ def test_every_pass_has_a_program_that_it_changes(tmp_path):
     assert tested == {name: of for name, of in passes().items() if name != "fuse"}
 
 
+def test_every_program_of_a_pass_runs():
+    """What a pass makes of it computes the same, and of a loop pass what it moves is counted in one program at least."""
+    of = passes()
+    counted = set()
+    for path in sorted(TESTS.glob("*.inlay")):
+        text = path.read_text()
+        assert re.search(r"^#= run", text, flags=re.M), path.name
+        if re.search(r"^#= count", text, flags=re.M):
+            counted |= set(re.findall(r"^#= pass(?:/\w+)? (\S+)", text, flags=re.M))
+    assert {name for name, which in of.items() if which == "kernels"} <= counted
+
+
 def test_fuse_stands_between_the_lists():
     listed = subprocess.run([TOOL, "list", "passes", "--json"], capture_output=True, text=True, check=True).stdout
     rows = json.loads(listed)
@@ -133,6 +145,21 @@ def test_what_is_dumped_is_read_back_and_compiled(path, tmp_path):
         assert opt(dump).stdout == dump.read_text(), dump.name
         compiled = opt("--stage=memory", dump)
         assert compiled.returncode == 0, compiled.stderr
+
+
+def test_what_is_dumped_is_what_stop_after_prints(tmp_path):
+    path = ROOT / "tests" / "programs" / "loop_rows.inlay"  # the passes change the loop's body before the whole
+    environment = {**os.environ, "INLAY_DUMP": str(tmp_path), "INLAY_VERIFY": "1"}
+    subprocess.run([TOOL, "opt", "--stage=memory", path], capture_output=True, check=True, env=environment)
+    names = set()
+    for dump in tmp_path.glob("*.kernels"):
+        names.add(name := dump.stem.partition("-")[2])
+        assert opt(f"--stop-after={name}", path).stdout == dump.read_text(), name
+    assert {"fuse", "name-kernels"} <= names
+    (bodies,) = tmp_path.glob("*-fuse.bodies")
+    stages = re.findall(r"^# after (\S+)\nprogram @body", bodies.read_text(), flags=re.M)
+    assert stages[0] == "fuse"
+    assert "share-rows" in stages
 
 
 KERNELS = """program @main(x: f64[n] param 0, g: i64[n] param 1, y: f64[n] output 0) symbols n = x.0 {

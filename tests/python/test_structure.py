@@ -7,6 +7,7 @@ from pathlib import Path
 from cpp_structure import Class, Function, structure_of
 
 ROOT = Path(__file__).parents[2]
+BACKENDS = ROOT / "docs" / "backends.md"
 
 
 def test_the_table_of_contents_of_the_fuser_names_each_of_its_files():
@@ -14,6 +15,42 @@ def test_the_table_of_contents_of_the_fuser_names_each_of_its_files():
     folder = ROOT / "src" / "fuse"
     named = re.findall(r"^//   (\w+\.cpp) ", (folder / "fuse.h").read_text(), re.M)
     assert sorted(named) == sorted(path.name for path in folder.glob("*.cpp") if path.name != "fuse.cpp")
+
+
+def test_the_table_of_folders_has_each_folder():
+    """That of CONTRIBUTING.md: each folder of `src/` that is a library."""
+    table = (ROOT / "CONTRIBUTING.md").read_text().partition("## Where things are\n")[2].partition("\n## ")[0]
+    named = re.findall(r"^\| `([\w/]+)` \|", table, re.M)
+    libraries = [
+        str(path.parent.relative_to(ROOT / "src"))
+        for path in (ROOT / "src").rglob("CMakeLists.txt")
+        if re.search(r"^inlay_library\(", path.read_text(), re.M)
+    ]
+    assert sorted(named) == sorted(libraries)
+
+
+def test_the_page_of_backends_says_how_long_the_backend_in_c_is():
+    """To a hundred lines, so that small changes leave the page alone for a while."""
+    said = re.search(r"`c` is (\d+) (\d+) lines, its functions in C and its\s+tests included", BACKENDS.read_text())
+    files = [path for path in (ROOT / "src" / "backend" / "c").rglob("*") if path.is_file()]
+    lines = sum(len(path.read_text().splitlines()) for path in files)
+    assert abs(int(said[1] + said[2]) - lines) <= 150, lines
+
+
+def test_the_page_of_backends_has_each_capability():
+    caps = (ROOT / "src" / "kernel" / "caps.h").read_text().partition("struct BackendCaps {")[2].partition("\n};")[0]
+    fields = re.findall(r"^  (?:int|int64_t|bool|BlockRule) (\w+)(?: = [^;]+)?;", caps, re.M)
+    assert {"cost_of_call", "max_inline_cost", "moments_in_one_pass", "blocks"} <= set(fields)
+    table = BACKENDS.read_text().partition("## What a backend tells the fuser\n")[2].partition("\n## ")[0]
+    named = [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)[`(]", row)]
+    assert sorted(named) == sorted([*fields, "support"])
+
+
+def test_nothing_asks_which_backend_it_is():
+    """What differs is a column of kBackends (src/compiler/backends.cpp), or of kernel::BackendCaps."""
+    for path in PRODUCT:
+        asked = re.search(r'(?:backend|name)\)? [!=]= "(?:llvm|c)"', path.read_text())
+        assert not asked, f"{path.relative_to(ROOT)}: {asked[0]}"
 
 
 def test_no_product_knows_an_oracle():
@@ -30,6 +67,18 @@ def test_no_product_knows_an_oracle():
     for path in (path for folder in ("src", "python/src") for path in (ROOT / folder).rglob("*.[ch]*")):
         if not path.is_relative_to(ROOT / "src" / "oracle") and "test" not in path.stem:
             assert '#include "oracle/' not in path.read_text(), path
+
+
+
+def test_each_note_is_cited():
+    """`Note [Name]` begins an explanation that several places need, and they cite it."""
+    texts = [path.read_text() for path in [*PRODUCT, *PYTHON]]
+    notes = re.findall(r"^ *// Note \[([^]]+)\]$", "\n".join(texts), re.M)
+    named = re.findall(r"Note \[([^]]+)\]", "\n".join(texts))
+    assert len(set(notes)) == len(notes)
+    assert {note for note in notes if named.count(note) == 1} == set()
+    assert set(named) <= set(notes)
+
 
 PRODUCT = [
     path

@@ -381,7 +381,7 @@ PATTERNS = {
     "masks: what is selected folded, computed on, and written": "where_folds mask_folds mask_mean mask_values mask_must_not mask_write",
     "running sums and products": "running_sum running_product running_product_first running_folds",
     "concat, stack, pad, split": "concat concat_rows concat_folded concat_read_often stick_breaking stack pad pad_edges split split_read_apart",
-    "what must not be one loop, or be computed again": "vectors_are_kept not_a_cycle not_old_values not_permuted base_read_twice asserts_in_order behind_asserts dear_row_producer",
+    "what must not be one loop, or be computed again": "vectors_are_kept not_a_cycle not_old_values not_permuted base_read_twice asserts_in_order behind_asserts expensive_row_producer",
     "a product with a short side, two of one matrix; what follows a call": "dot regression regression_columns matmul_epilogue",
     "parts of arrays as operands of calls": "matmul_parts matmul_batch_parts solve_parts matmul_copied",
     "results of calls in their places": "matmul_into_parts matmul_into_given matmul_into_chain factors_in_place ../loop_products",

@@ -246,7 +246,8 @@ CLI::App* declare(CLI::App& app, OptCommand& command) {
       opt->add_option("--stage", command.stage, "the stage whose result is printed; `read`: none, the program itself")
           ->check(one_of({"read", "rewrite", "fuse", "memory"}));
   CLI::Option* stop_after = opt->add_option("--stop-after", command.stop_after,
-                                            "a pass (inlay list passes), or fuse: the program as it is after it")
+                                            "a pass (inlay list passes), or fuse: the program as it is after it; "
+                                            "bodies of loops and conds have gone through all passes then")
                                 ->excludes(stage)
                                 ->type_name("PASS");
   opt->add_option("--pass", command.pass, "this pass alone, on the program as it is")

@@ -52,7 +52,7 @@ std::shared_ptr<const runtime::Executable> code_of(const Lowered& program, const
 template <class Source>
 std::pair<std::shared_ptr<const runtime::Executable>, std::shared_ptr<const runtime::Executable>> in_blocks(
     const Source& source, const Backend& backend, Options options) {
-  if (backend.name != "llvm") return {};
+  if (backend.caps().blocks.cost == 0) return {};
   runtime::set_max_threads(std::max(runtime::max_threads(), kMostThreads));
   options.smallest_blocks = true;
   options.threads = kMostThreads;

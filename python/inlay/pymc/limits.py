@@ -16,6 +16,17 @@ def refuse_discrete(model, error=NotForNutpie, who="nutpie samples"):
             raise error(f"{who} continuous variables only: {variable.name} is {variable.dtype}")
 
 
+def why_not_nutpie(model_of, is_installed):
+    """Why nutpie cannot sample the model that `model_of()` is, or None."""
+    if not is_installed:
+        return "nutpie is not installed"
+    try:
+        refuse_discrete(model_of())
+    except NotForNutpie as error:
+        return str(error)
+    return None
+
+
 def derivative(value, by, error, what):
     """Of `value` by the variable, or the variables. Errors: `error` where an op that `what` needs has no derivative."""
     try:

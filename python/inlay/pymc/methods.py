@@ -15,7 +15,7 @@ from ..fits.initvals import Initvals, Same, dicts_of, refuse_count
 from ..fits.methods import Map, Nuts, Prior
 from ..fits.nutpie_core import is_installed, settings_of
 from ..fits.optimum import refuse_options
-from .limits import NotForNutpie, refuse_discrete
+from .limits import refuse_discrete, why_not_nutpie
 
 
 def method_of(model, name, draws, tune, chains, nuts_sampler_kwargs, method_kwargs):
@@ -134,7 +134,7 @@ def _counts_of_starts(how):
 def _nuts(model, counts, more):
     from .fit_functions import fit_functions
 
-    why_not = _why_not_nutpie(model)
+    why_not = why_not_nutpie(lambda: model, is_installed())
     if why_not is None:
         return Nuts(settings_for(more, **counts)), fit_functions
     from .sampling import log_own_nuts
@@ -148,17 +148,6 @@ def _nuts(model, counts, more):
 
 # Settings of nutpie's sampler, and their names in PyMC.
 _NUTS_OF_PYMC = {"target_accept": "target_accept", "maxdepth": "max_treedepth"}
-
-
-def _why_not_nutpie(model):
-    """Why PyMC's own samplers are taken, or None."""
-    if not is_installed():
-        return "nutpie is not installed"
-    try:
-        refuse_discrete(model)
-    except NotForNutpie as error:
-        return str(error)
-    return None
 
 
 def _prior(model, counts, more):

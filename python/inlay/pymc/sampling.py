@@ -21,7 +21,7 @@ from ..pytensor.linker import InlayLinker
 from ..pytensor.mode import MODE
 from ..pytensor.user_lines import WarningsWithout
 from .dim_names import with_own_names
-from .limits import NotForNutpie, refuse_discrete
+from .limits import NotForNutpie, why_not_nutpie
 
 _log = logging.getLogger("pymc.sampling.mcmc")
 
@@ -95,7 +95,7 @@ def teach_pymc(mcmc):
         may_choose = inspect.signature(sample).parameters["nuts_sampler"].default is None
         if not may_choose or asked.get("nuts_sampler") is not None or _inlay_mode(asked) is None:
             return sample(*args, **kwargs)
-        why_not = _why_not_nutpie(mcmc, asked)
+        why_not = _why_own_nuts(mcmc, asked)
         if why_not is None:
             try:
                 # PyMC writes into these dicts, and may be called once more.
@@ -181,10 +181,8 @@ def _backend_of_nutpie(asked):
     return None
 
 
-def _why_not_nutpie(mcmc, asked):
+def _why_own_nuts(mcmc, asked):
     """Why PyMC will sample by its own NUTS where it might have taken nutpie, or None."""
-    if not mcmc.NUTPIE_INSTALLED:
-        return "nutpie is not installed"
     asked_for = {
         "callback": asked.get("callback") is not None,
         "trace": asked.get("trace") is not None,
@@ -193,12 +191,8 @@ def _why_not_nutpie(mcmc, asked):
         "initvals of each chain": not isinstance(asked.get("initvals"), dict | None),
     }
     lacking = next((what for what, is_asked in asked_for.items() if is_asked), None)
-    if lacking is not None:
+    if mcmc.NUTPIE_INSTALLED and lacking is not None:
         return f"nutpie takes no {lacking}"
-    if asked.get("step") is not None:
+    if mcmc.NUTPIE_INSTALLED and asked.get("step") is not None:
         return None  # PyMC takes the steps that it is given, and nutpie for none of them
-    try:
-        refuse_discrete(mcmc.modelcontext(asked.get("model")))
-    except NotForNutpie as error:
-        return str(error)
-    return None
+    return why_not_nutpie(lambda: mcmc.modelcontext(asked.get("model")), mcmc.NUTPIE_INSTALLED)

@@ -33,11 +33,11 @@ def _after_import(name, act):
     """Calls act(module) when `name` has been imported: now, or then."""
     if name in sys.modules:
         act(sys.modules[name])
-    elif not any(isinstance(finder, _Finder) and finder.name == name for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder(name, act))
+    elif not any(isinstance(finder, _ImportHook) and finder.name == name for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ImportHook(name, act))
 
 
-class _Finder:
+class _ImportHook:
     """Finds one module as the finders behind it do, until that has been imported: who looks for it may not import it."""
 
     def __init__(self, name, act):

@@ -4,7 +4,7 @@ import math
 
 from .. import screen
 from .._inlay import threads_text, three_digits, time_text
-from .markup import bar, code, share_text, text
+from .markup import bar, code, text
 from .reasons import sizes_of
 from .steps import by_bytes, by_time, share_of_bytes, total_bytes
 
@@ -51,7 +51,7 @@ def _times(p, lines, shown):
     first = by_time(lines)[:_MOST]
     told = (
         f"<p>A call takes {time_text(p.total)}, the mean of {screen.count_text(p.calls, 'call')}, and "
-        f"{time_text(p.least)} the quickest. {share_text(p.outside / p.total)} of the mean is outside of all steps: the call from Python, the memory of its "
+        f"{time_text(p.least)} the quickest. {screen.share_text(p.outside / p.total, digits=1)} of the mean is outside of all steps: the call from Python, the memory of its "
         "results, the clocks.</p>"
     )
     return told + _list(((line.row.share, line, _time_told(line)) for line in first), shown)
@@ -105,7 +105,7 @@ def _list(items, shown):
     """Of a share (None: not known), a line and what is told of it."""
     html = ""
     for share, line, told in items:
-        length = "" if share is None else f'{bar(share, line.step.kind)}<span class="share">{share_text(share)}</span> '
+        length = "" if share is None else f'{bar(share, line.step.kind)}<span class="share">{screen.share_text(share, digits=1)}</span> '
         label = code(line.label, 120)
         label = f'<a href="#{line.anchor}">{label}</a>' if line.anchor in shown else label
         html += f"<li>{length}{label}<br><small>{told}</small></li>"

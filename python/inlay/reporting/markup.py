@@ -20,10 +20,6 @@ def code(value, most=400):
     return f"<code>{text(value, most)}</code>"
 
 
-def share_text(share):
-    return f"{100 * share:.1f} %"
-
-
 def bar(share, kind):
     """A bar as long as the share of its place; the number stands beside it, so it says nothing to a reader."""
     width = 100 * min(max(share, 0.0), 1.0)

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import screen
 from .._inlay import threads_text, three_digits, time_text
-from .markup import Room, bar, code, kind_class, left_out, share_text, size, table, text
+from .markup import Room, bar, code, kind_class, left_out, size, table, text
 
 _MOST_FORMULAS = 6
 _BYTES = 60_000
@@ -128,7 +128,7 @@ def _peak(row):
 
 def _with_bar(share, kind, and_time=""):
     after = f' <span class="time">{and_time}</span>' if and_time else ""
-    return f'{bar(share, kind)}<span class="share">{share_text(share)}</span>{after}'
+    return f'{bar(share, kind)}<span class="share">{screen.share_text(share, digits=1)}</span>{after}'
 
 
 def _name(line, links):

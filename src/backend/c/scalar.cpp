@@ -26,7 +26,7 @@ bool has_function(const std::string& name) {
   return std::ranges::find(functions(), name, &Function::name) != functions().end();
 }
 
-/// Of functions/*.c, in double; f32 goes there and back, but for machines to which doubles are dear.
+/// Of functions/*.c, in double; f32 goes there and back, but for machines on which doubles are expensive.
 std::string own(Needs& needs, const char* name, DType dtype, Operands v) {
   const std::string of_singles = str(name, "_single");
   if (dtype == DType::f32 && needs.in_singles && has_function(of_singles)) return call(needs.use(of_singles), v);

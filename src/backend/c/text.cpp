@@ -4,6 +4,7 @@
 #include "backend/c/header_names.h"
 #include "support/ascii.h"
 #include "support/comment.h"
+#include "support/free_name.h"
 
 namespace inlay::c_backend {
 namespace {
@@ -66,9 +67,7 @@ std::string NameTable::take(std::string_view wanted, std::string_view otherwise)
   if (name.empty() || is_digit(name[0])) name = str(otherwise, name);
   const bool may_be_macro = use_ == For::a_header && is_named_as_macros(name);
   if (is_macro_of_headers(name) || may_be_macro || is_of_runtime(name)) name = str(otherwise, "_", name);
-  std::string free_name = name;
-  for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
-  return free_name;
+  return free_name(name, [&](const std::string& it) { return used_.insert(it).second; });
 }
 
 }  // namespace inlay::c_backend

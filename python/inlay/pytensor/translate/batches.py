@@ -40,7 +40,7 @@ def _loop(t, node):
     b, op = t.builder, node.op
     rank = op.batch_ndim(node)
     operands = t.operands(node)
-    batch = [_size_of_batch(t, operands, axis) for axis in range(rank)]
+    batch = [_size_of_batch(operands, axis) for axis in range(rank)]
     count = prod(batch)
     core = op.core_op.make_node(*(_core_input(x, rank) for x in node.inputs))
     body = Body(t)
@@ -85,7 +85,7 @@ def _core_input(var, rank):
     return tensor(dtype=var.type.dtype, shape=dims)
 
 
-def _size_of_batch(t, operands, axis):
+def _size_of_batch(operands, axis):
     return next((x.dims[axis] for x in operands if not known_equal(x.dims[axis], 1)), 1)
 
 

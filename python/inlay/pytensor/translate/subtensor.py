@@ -29,7 +29,7 @@ def _range(t, entry, dim):
     down = step < 0
     first = 0 if is_missing(entry.start) else integer(entry.start)
     if not down and first is not None and first >= 0:
-        end = _end(t, entry, dim, first)
+        end = _end(entry, dim, first)
         if end is not None:
             return *end, step
     minimum, maximum = (-1, dim - 1) if down else (0, dim)
@@ -46,7 +46,7 @@ def _range(t, entry, dim):
 _MOST = 2**61  # no axis has so many elements
 
 
-def _end(t, entry, dim, first):
+def _end(entry, dim, first):
     """(start, stop) of x[first:stop] with a `stop` that is constant or missing: start is written from the end, so that
     the sizes of slices of slices stay short. None: it is not constant."""
     first = min(first, _MOST)
