@@ -151,7 +151,13 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
   IdMap<ValueId, int> inside(careful ? 0 : graph.values.size(), 0);
   IdMap<ValueId, bool> stored = forced.values;
   for (const Node& node : graph.nodes) {  // what is gathered from in memory is not computed along, whatever it costs
-    if (node.op == Op::gather && pieces.homes[node.operands[0]].buffer.valid()) stored[node.operands[0]] = true;
+    if (node.op != Op::gather) continue;
+    ValueId base = node.operands[0];
+    for (const Node* view = graph.node_of(base); view && view->op == Op::broadcast; view = graph.node_of(base)) {
+      if (pieces.homes[base].buffer.valid()) break;
+      base = view->operands[0];
+    }
+    if (pieces.homes[base].buffer.valid()) stored[base] = true;
   }
   std::vector<ValueId> cone;
   bool any = false;

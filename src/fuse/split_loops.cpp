@@ -1,6 +1,7 @@
 #include "fuse/split_loops.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -27,6 +28,33 @@ struct Split {
 
 bool is_axis(const Subscript& at) { return !at.index && at.base.is(0) && at.axes.size() == 1 && at.axes[0].step.is(1); }
 
+/// The size for another size of one symbol.
+class AtSize {
+ public:
+  AtSize(const Graph& graph, const Dim& symbol, const Dim& now) {
+    for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
+      sizes_.push_back(s == symbol.as_symbol() ? now : Dim::symbol(s, symbol.builder()));
+    }
+  }
+  Dim operator()(const Dim& size) const { return size.substitute(sizes_); }
+
+ private:
+  IdMap<SymbolId, Dim> sizes_;
+};
+
+/// Where `step` is 1, which it is if `made`, a symbol, is 2 or more: is `n` as long as that? A check says so.
+bool is_as_long(const Graph& graph, const Dim& step, const Dim& made, const Dim& n) {
+  if (!made.is_symbol() || !AtSize(graph, made, 0)(step).is(0) || !AtSize(graph, made, 1)(step).is(0)) return false;
+  const AtSize where_one(graph, made, made + 2);
+  if (!where_one(step).is(1)) return false;
+  const Dim beyond = where_one(made - n);
+  return std::ranges::any_of(graph.checks, [&](const DimCheck& check) {
+    if (check.relation != DimCheck::Relation::equal) return false;
+    const Dim differs = where_one(check.left - check.right);
+    return differs == beyond || Dim(0) - differs == beyond;
+  });
+}
+
 bool makes(const PieceFacts& facts, ValueId v) {
   return std::ranges::any_of(facts.demands, [&](const Demand& d) { return d.value == v && !d.loaded; });
 }
@@ -50,18 +78,38 @@ class Splits {
       : graph_(graph), facts_(facts), pieces_(pieces.pieces) {}
 
   std::vector<Split> find() {
-    for (PieceId id : ids<PieceId>(pieces_.size())) {
-      if (!is_loop_over(pieces_[id].axes, pieces_[id])) continue;
-      for (const Demand& demand : facts_[id]->demands) {
-        const bool steps = std::ranges::any_of(
-            demand.at->subscripts, [](const Subscript& at) { return kernel::stretching_step(at).has_value(); });
-        if (steps && graph_.node_of(demand.value)) add(id, demand.value);
-      }
+    const std::vector<Reader> readers = find_readers();
+    std::multimap<ValueId, const Reader*> by_value;
+    for (const Reader& reader : readers) {
+      add(reader.piece, reader.asks->value);
+      // Loops of other lengths that read the same at the same steps: where they step by 1 they are as long.
+      const auto [first, last] = by_value.equal_range(reader.asks->value);
+      for (auto other = first; other != last; ++other) add(*other->second, reader);
+      by_value.emplace(reader.asks->value, &reader);
     }
     return std::move(out_);
   }
 
  private:
+  /// A loop, and what it asks for at a step of 0 or 1.
+  struct Reader {
+    PieceId piece;
+    const Demand* asks;
+  };
+
+  std::vector<Reader> find_readers() const {
+    std::vector<Reader> out;
+    for (PieceId id : ids<PieceId>(pieces_.size())) {
+      if (!is_loop_over(pieces_[id].axes, pieces_[id])) continue;
+      for (const Demand& demand : facts_[id]->demands) {
+        const bool steps = std::ranges::any_of(
+            demand.at->subscripts, [](const Subscript& at) { return kernel::stretching_step(at).has_value(); });
+        if (steps && graph_.node_of(demand.value)) out.push_back({id, &demand});
+      }
+    }
+    return out;
+  }
+
   void add(PieceId reader, ValueId read) {
     const std::vector<Dim>& axes = pieces_[reader].axes;
     for (PieceId id : ids<PieceId>(pieces_.size())) {
@@ -71,6 +119,54 @@ class Splits {
       const std::vector<Pair> pairs = pairs_of(*facts_[reader], id);
       if (!pairs.empty()) add(pairs, axes, maker.axes);
     }
+  }
+
+  /// Both loops, where the first one is split or could be.
+  void add(const Reader& first, const Reader& second) {
+    const std::vector<Dim>&axes = pieces_[first.piece].axes, &others = pieces_[second.piece].axes;
+    if (axes == others) return;
+    const Demand &read = *first.asks, &other = *second.asks;
+    const std::optional<Split> split = split_of_reader(axes, read);
+    if (!split || !all_can_be_split(others)) return;
+    Split as_well{others, {}, split->part};
+    for (std::size_t dim = 0; dim < read.at->subscripts.size(); ++dim) {
+      const Subscript &mine = read.at->subscripts[dim], &own = other.at->subscripts[dim];
+      const std::optional<Dim> size = kernel::stretching_step(mine);
+      if (!size) continue;
+      const Dim& made = graph_.type(read.value).dims[dim];
+      const std::size_t at = as_well.along.size();
+      const bool fits = at < split->along.size() && split->along[at] == mine.axes[0].axis &&
+                        kernel::stretching_step(own) == size &&
+                        std::ranges::find(as_well.along, own.axes[0].axis) == as_well.along.end() &&
+                        is_as_long(graph_, *size, made, axes[static_cast<std::size_t>(mine.axes[0].axis)]) &&
+                        is_as_long(graph_, *size, made, others[static_cast<std::size_t>(own.axes[0].axis)]);
+      if (!fits) return;
+      as_well.along.push_back(own.axes[0].axis);
+    }
+    if (as_well.along.size() != split->along.size()) return;
+    if (std::ranges::find(out_, axes, &Split::axes) == out_.end()) out_.push_back(*split);
+    out_.push_back(std::move(as_well));
+  }
+
+  /// As it is split, or could be.
+  std::optional<Split> split_of_reader(const std::vector<Dim>& axes, const Demand& read) const {
+    const auto found = std::ranges::find(out_, axes, &Split::axes);
+    if (found != out_.end()) return found->part.reads ? std::optional(*found) : std::nullopt;
+    if (!all_can_be_split(axes)) return std::nullopt;
+    Split out{axes, {}, {.reads = true}};
+    for (const Subscript& at : read.at->subscripts) {
+      const std::optional<Dim> size = kernel::stretching_step(at);
+      if (!size) continue;
+      if (std::ranges::find(out.along, at.axes[0].axis) != out.along.end()) return std::nullopt;
+      out.part.sizes.push_back(*size);
+      out.along.push_back(at.axes[0].axis);
+    }
+    for (std::size_t i = 0; i < out.along.size(); ++i) {
+      const Dim& n = axes[static_cast<std::size_t>(out.along[i])];
+      out.part.ends.push_back(n * (i == 0 ? product(out.part.sizes) : out.part.sizes[i]));
+      if (!is_known(out.part.ends.back())) return std::nullopt;
+    }
+    return out;
   }
 
   /// All loops over the axes, so that those which are one stay so; none is split again.

@@ -21,7 +21,7 @@ constexpr int64_t kVectorBytes = 64;
 
 /// Returns the axis of the stage's innermost loop; -1 without a loop.
 int vector_axis(const Kernel& kernel, const Stage& stage) {
-  if (kernel.is_tiled() && stage.tile_at == stage.axes.size()) return kernel.tiled_axis();
+  if (kernel.is_tiled() && !stage.once && stage.tile_at == stage.axes.size()) return kernel.tiled_axis();
   for (std::size_t i = stage.axes.size(); i-- > 0;) {
     if (!stage.axes[i].extent.is(1)) return static_cast<int>(kernel.outer.size() + i);
   }

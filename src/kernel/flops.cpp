@@ -49,12 +49,12 @@ class Loops {
       depths_[axis] = depth();
     };
     for (std::size_t axis = 0; axis <= extents.size(); ++axis) {
-      if (kernel.is_tiled() && axis == num_outer + stage.tile_at) {
+      if (kernel.is_tiled() && !stage.once && axis == num_outer + stage.tile_at) {
         tiled = extents[num_outer - 1];
         begin(num_outer - 1);
       }
       if (axis == extents.size()) break;
-      const bool is_tiled = kernel.is_tiled() && axis + 1 == num_outer;
+      const bool is_tiled = kernel.is_tiled() && !stage.once && axis + 1 == num_outer;
       (is_tiled ? tiled : runs) = is_tiled ? ceil_div(extents[axis], kernel.tile) : runs * extents[axis];
       begin(axis);
     }

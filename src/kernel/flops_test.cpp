@@ -115,6 +115,16 @@ TEST(Flops, OfTiles) {
     store r[p] set %3
   } })"),
             "n + n*m");
+  EXPECT_EQ(flops_in(R"({ outer (p < n) by 8 once stage (q < m) {
+    %0 = load w[q] : f64
+    %1 = exp %0 : f64
+    store y[0, q] set %1
+  } stage (p) {
+    %0 = load v[p] : f64
+    %1 = exp %0 : f64
+    store r[p] set %1
+  } })"),
+            "n + m");
 }
 
 TEST(Flops, OfLibraryCalls) {

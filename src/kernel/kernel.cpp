@@ -164,6 +164,10 @@ bool Kernel::is_local(BufferId buffer) const {
   return std::ranges::any_of(outputs, [&](const KernelOutput& o) { return o.is_local && o.buffer == buffer; });
 }
 
+std::size_t Kernel::num_once() const {
+  return static_cast<std::size_t>(std::ranges::find_if_not(stages, &Stage::once) - stages.begin());
+}
+
 bool Kernel::is_scalar() const {
   const auto has_axes = [](const Stage& stage) { return !stage.axes.empty(); };
   const auto keeps = [](const KernelOutput& output) { return output.start.kind == Start::Kind::keep; };
@@ -189,7 +193,7 @@ Dim size_bytes(const Buffer& buffer) { return num_elements(buffer) * Dim(inlay::
 
 std::vector<Dim> axis_extents(const Kernel& kernel, const Stage& stage) {
   std::vector<Dim> out;
-  for (const Axis& axis : kernel.outer) out.push_back(axis.extent);
+  for (const Axis& axis : kernel.outer) out.push_back(stage.once ? Dim(1) : axis.extent);
   for (const Axis& axis : stage.axes) out.push_back(axis.extent);
   return out;
 }

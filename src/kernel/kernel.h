@@ -8,6 +8,7 @@
 //   2. A later stage may load what an earlier one stored at the same outer point. A kernel without outer axes has one
 //      outer point: there a stage may load all that an earlier one stored.
 //      Where the last outer axis is tiled, an outer point is a tile: every stage runs over the points in it.
+//      Stages that run once come first, and all others may load what they stored.
 //   3. `set` through an index keeps the order: the last wins.
 //   4. Axis order and the vector axis (the last) are fixed here. A backend blocks and unrolls within a stage; it
 //      never permutes.
@@ -137,6 +138,9 @@ struct Stage {
   std::vector<Statement> statements;
   int num_registers = 0;
   std::size_t tile_at = 0;  // in a tiled kernel: the loop over the points of a tile comes before axes[tile_at]
+  /// Runs once, before the kernel's outer loops begin, though these may have no point: there the outer axes, which it
+  /// does not use, are of length 1. Only the first stages of a kernel with outer axes do.
+  bool once = false;
 };
 
 /// Returns all statements of the fold that statement `i` belongs to; for any other statement just that one.
@@ -178,6 +182,8 @@ struct Kernel {
   bool is_tiled() const { return tile > 1; }
   /// The outer axis that is tiled. A local counts its points from the beginning of the tile.
   int tiled_axis() const { return static_cast<int>(outer.size()) - 1; }
+  /// How many stages, from the first on, run once.
+  std::size_t num_once() const;
   /// 0-d arithmetic: no axes, and no start that would be a loop over an output. It lives in registers of the entry
   /// function and is not counted as a kernel.
   bool is_scalar() const;
@@ -329,7 +335,8 @@ std::string type_text(const KernelProgram& program, const Buffer& buffer);
 Dim num_elements(const Buffer& buffer);
 Dim size_bytes(const Buffer& buffer);
 
-/// Returns the extents of all axes of a stage: the kernel's outer ones, then its own.
+/// Returns the extents of all axes of a stage: the kernel's outer ones, then its own. (Of a stage that runs once the
+/// outer ones are 1.)
 std::vector<Dim> axis_extents(const Kernel& kernel, const Stage& stage);
 
 /// Returns the buffer that owns the bytes of `buffer`: itself, or what it is a view of.

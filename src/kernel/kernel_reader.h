@@ -36,6 +36,7 @@ class KernelReader : protected TextReader {
   void fold(Statement& out);
 
   bool is_tiled_ = false;  // the kernel that is read
+  bool is_once_ = false;   // of the stage that comes
 };
 
 }  // namespace inlay::kernel

@@ -40,7 +40,7 @@ class NestFinder {
 
   void find_loops(const Kernel& kernel) {
     for (std::size_t i = 0; i <= stage_.axes.size(); ++i) {
-      if (kernel.is_tiled() && i == stage_.tile_at) {
+      if (kernel.is_tiled() && !stage_.once && i == stage_.tile_at) {
         nest_.loops.push_back({.axis = kernel.tiled_axis(), .extent = Dim(kernel.tile), .is_tile = true});
       }
       if (i == stage_.axes.size() || stage_.axes[i].extent.is(1)) continue;

@@ -168,10 +168,12 @@ void KernelReader::statements(Stage& stage) {
 Stage KernelReader::stage() {
   const std::size_t num_outer = axes_.size();
   Stage out;
+  out.once = is_once_;
   const Token token = peek();
   TiledAxis tiled{num_outer > 0 ? axes_.back() : "", std::nullopt};
-  out.axes = axes(is_tiled_ ? &tiled : nullptr);
-  if (is_tiled_ && !tiled.at) {
+  const bool passes_tile = is_tiled_ && !out.once;
+  out.axes = axes(passes_tile ? &tiled : nullptr);
+  if (passes_tile && !tiled.at) {
     throw error(token, ErrorCode::syntax,
                 str("the stage does not say where it passes the points of a tile, `", tiled.name, "`"));
   }
@@ -235,7 +237,11 @@ Kernel KernelReader::kernel() {
     }
   }
   if (accept("workspace")) out.workspace = buffer();
-  while (accept("stage")) out.stages.push_back(stage());
+  is_once_ = accept("once");
+  while (accept("stage")) {
+    out.stages.push_back(stage());
+    is_once_ = accept("once");
+  }
   expect("}");
   list_outputs(out);
   axes_.clear();

@@ -190,8 +190,9 @@ std::string KernelPrinter::kernel(const Kernel& kernel, const std::string& inden
   if (kernel.workspace.valid()) out += str(inner, "workspace ", names_.buffer(kernel.workspace), "\n");
   for (const Stage& stage : kernel.stages) {
     enter(kernel, stage);
-    const int tiled_axis = kernel.is_tiled() ? kernel.tiled_axis() : -1;
-    out += str(inner, "stage ", axes_text(stage.axes, kernel.outer.size(), tiled_axis, stage.tile_at), " {\n",
+    const int tiled_axis = kernel.is_tiled() && !stage.once ? kernel.tiled_axis() : -1;
+    out += str(inner, stage.once ? "once " : "", "stage ",
+               axes_text(stage.axes, kernel.outer.size(), tiled_axis, stage.tile_at), " {\n",
                statements(stage, inner + "  "), inner, "}\n");
   }
   return str(out, indent, "}\n");

@@ -44,7 +44,7 @@ bool looks_at_outer_points(const Kernel& kernel) { return has_outer_loops(kernel
 bool looks_in_rows(const Kernel& kernel) { return !is_short(kernel); }
 
 bool looks_within(const Kernel& kernel, const Stage& stage, const LoopNest& nest) {
-  if (nest.innermost() != 1 || has_outer_loops(kernel)) return false;
+  if (nest.innermost() != 1 || (has_outer_loops(kernel) && !stage.once)) return false;
   return points_of(kernel, stage) == kMany || points_of(kernel, [](int64_t points) { return points < kMany; }) == kMany;
 }
 

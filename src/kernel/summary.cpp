@@ -67,7 +67,9 @@ class Summarizer {
     for (const Stage& stage : kernel.stages) {
       if (stage.statements.empty()) continue;
       for (std::string& made : made_by(kernel, stage)) add_once(out.makes, std::move(made));
-      const std::vector<Dim> extents = axis_extents(kernel, stage);
+      std::vector<Dim> extents = axis_extents(kernel, stage);
+      if (stage.once)
+        extents.erase(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(kernel.outer.size()));
       if (!extents.empty()) add_once(out.loops, join(extents, " x ", [&](const Dim& d) { return text(d); }));
     }
     if (out.makes.empty()) say_what_is_there(whole, out);

@@ -10,6 +10,7 @@
 //       local $3 start fill 0.0                   # each outer point's own, or each tile's
 //       out t start fill 0.0                      # or: copy b; without such a line an output keeps what it holds
 //       workspace w                               # what blocks of its loops fold, where that is much
+//       once stage (i < n) { ... }                # before the first outer point
 //       stage (i < n) {                           # (i < n, r): the points r of a tile, innermost
 //         %0 = load g[i] : i64
 //         %1 = load c[wrap(%0, 2) checked #0] : f64

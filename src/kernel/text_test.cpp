@@ -83,6 +83,9 @@ constexpr std::string_view kEverything =
   kernel @tiles {
     outer (q < 3, r < m) by 64
     local row
+    once stage (i < n) {
+      %0 = load x[i] : f64
+    }
     stage (i < n, r) {
       %0 = load g[i] : i64
       store row[r] set %0
@@ -208,6 +211,7 @@ std::string error_of(std::string_view body) {
 
 TEST(KernelText, ErrorsNameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("kernel k0 { }"), "p:2:8: syntax: expected the name of a kernel, found `k0`");
+  EXPECT_EQ(error_of("kernel @k0 { outer (i < n) once outer }"), "p:2:33: syntax: expected `}`, found `outer`");
   EXPECT_EQ(error_of("copy x -> z \"\""), "p:2:11: unknown-name: there is no buffer `z`");
   EXPECT_EQ(error_of("copy x -> y"), "p:3:1: syntax: expected the reason of the copy, in quotes, found `}`");
   EXPECT_EQ(error_of("copy x -> y \"why"), "p:2:13: syntax: the string does not end on its line");

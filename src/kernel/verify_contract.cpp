@@ -134,6 +134,7 @@ class ContractVerifier {
   /// Is each outer axis of more than one point determined by one subscript, the same in both accesses, that depends on
   /// nothing else?
   bool at_same_outer_point(const Access& first, const Access& second) const {
+    if (kernel_.stages[first.stage].once) return true;  // it is done before any outer point
     const Statement &a = *first.statement, &b = *second.statement;
     for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) {
       if (kernel_.outer[axis].extent.is(1)) continue;

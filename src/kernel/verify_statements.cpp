@@ -185,16 +185,30 @@ class StatementVerifier {
 
   void verify_stage(const Stage& stage) {
     stage_ = &stage;
-    where_ = str("kernel @", kernel_.name, ", stage ", &stage - kernel_.stages.data());
+    const auto index = static_cast<std::size_t>(&stage - kernel_.stages.data());
+    where_ = str("kernel @", kernel_.name, ", stage ", index);
     extents_ = axis_extents(kernel_, stage);
+    if (stage.once && kernel_.outer.empty()) complain("runs once, but there are no outer axes");
+    if (stage.once && index >= kernel_.num_once()) complain("runs once, but not before all others");
+    if (stage.once && stage.tile_at > 0) complain("runs once, and has no points of a tile");
     if (stage.tile_at > stage.axes.size()) complain("passes the points of a tile before axis ", stage.tile_at);
     registers_.assign(static_cast<std::size_t>(std::max(0, stage.num_registers)), std::nullopt);
     for (const Statement& s : stage.statements) {
       statement_ = &s;
+      if (stage.once && touches_outer_point(s)) complain("runs once, and uses an outer axis, or what is local");
       verify_statement(s);
       if (has_result(s)) define(s);
     }
     statement_ = nullptr;
+  }
+
+  bool touches_outer_point(const Statement& s) const {
+    const auto is_outer = [&](int axis) { return axis < static_cast<int>(kernel_.outer.size()); };
+    const auto uses_outer = [&](const Subscript& at) {
+      return std::ranges::any_of(at.axes, [&](const AxisTerm& term) { return is_outer(term.axis); });
+    };
+    return (s.kind == Statement::Kind::axis && is_outer(s.axis)) || std::ranges::any_of(s.map.subscripts, uses_outer) ||
+           (s.has_place() && kernel_.is_local(s.buffer));
   }
 
   void define(const Statement& s) {

@@ -303,6 +303,20 @@ TEST(VerifyKernelProgram, StagesMeetAtTheSameOuterPointOnly) {
   EXPECT_THAT(rows("%0 = load s[] : f64"), ElementsAre(testing::HasSubstr("may meet in one element")));
 }
 
+TEST(VerifyKernelProgram, WhatRunsOnceComesFirst) {
+  const auto kernel = [](std::string_view stages) {
+    return messages_of(str("kernel @k0 { outer (r < n) out t start fill 0.0 ", stages, " }"));
+  };
+  constexpr std::string_view kOnce = "once stage (j < n) { %0 = load x[j] : f64 store t[j] set %0 }";
+  constexpr std::string_view kRows = "stage () { %0 = load t[0] : f64 %1 = load x[r] : f64 store y[r] set %0 }";
+  EXPECT_THAT(kernel(str(kOnce, " ", kRows)), IsEmpty());
+  EXPECT_THAT(kernel(str(kRows, " ", kOnce)), Contains("kernel @k0, stage 1: runs once, but not before all others"));
+  EXPECT_THAT(messages_of(str("kernel @k0 { out t start fill 0.0 ", kOnce, " }")),
+              Contains("kernel @k0, stage 0: runs once, but there are no outer axes"));
+  EXPECT_THAT(kernel(str("once stage () { %0 = load x[r] : f64 store t[0] set %0 } ", kRows)),
+              Contains(testing::HasSubstr("runs once, and uses an outer axis")));
+}
+
 TEST(VerifyKernelProgram, ALocalIsMadeAtEachOuterPointAndSeenByNobodyElse) {
   const auto of = [](std::string_view head, std::string_view stages, std::string_view later = "") {
     return messages_of(str("kernel @k0 { ", head, stages, " }", later));

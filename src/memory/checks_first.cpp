@@ -50,7 +50,7 @@ class CheckStage {
   CheckStage(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
              const std::unordered_set<BufferId>& changed)
       : program_(program), stage_(stage), changed_(changed), needed_(static_cast<std::size_t>(stage.num_registers)) {
-    axes_ = kernel.outer;
+    if (!stage.once) axes_ = kernel.outer;
     axes_.insert(axes_.end(), stage.axes.begin(), stage.axes.end());
   }
 

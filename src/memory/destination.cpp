@@ -71,7 +71,7 @@ class DestinationQuestion {
     }
     const bool from_register = kernel.stages[transfer_.stage].statements[transfer_.origin].is_write();
     if (from_register) return num_writes == 1 && writes.size() == 1;
-    return kernel.outer.empty() && last_stage < transfer_.stage;
+    return (kernel.outer.empty() || kernel.stages[last_stage].once) && last_stage < transfer_.stage;
   }
 
   /// Are all starts of `destination` before the first byte of `source`?

@@ -91,8 +91,8 @@ bool OverwriteQuestions::is_started(const Accesses& output, BufferId operand) co
 
 /// Does the kernel make all of the operand itself, for its own later stages, before it touches the output?
 bool OverwriteQuestions::is_made_first(const Accesses& operand, const Accesses& output) const {
-  if (!kernel_.outer.empty()) return false;
   const Touch& made = operand.writes.front();
+  if (!kernel_.outer.empty() && !kernel_.stages[made.stage].once) return false;
   const auto precedes = [&](const std::vector<Touch>& touches) {
     return touches.empty() || made.is_before(touches.front());
   };
@@ -108,7 +108,7 @@ bool OverwriteQuestions::may_read_overwritten(const Touch& load, const Touch& wr
 /// Is there a point of `write` after which `load` reads what it wrote, if both touched one element? What is loaded lies
 /// at `offset` elements of what is written.
 bool OverwriteQuestions::may_follow(const Touch& load, const Touch& write, const Dim& offset) const {
-  if (load.stage < write.stage) return !finishes_first(*load.at, *write.at);
+  if (load.stage < write.stage) return !kernel_.stages[load.stage].once && !finishes_first(*load.at, *write.at);
   if (load.stage > write.stage || load.statement > write.statement) return true;
   return !is_one_point(write) && !same_element(load, write, offset);
 }

@@ -291,6 +291,17 @@ void replay_kernel(const Kernel& kernel, State& state) {
   if (kernel.is_tiled()) outer.back().step = kernel.tile;
   Passed tile;  // of the outer axis that is tiled
   std::vector<int64_t> point;
+  const auto replay_stage = [&](const Stage& stage) {
+    std::vector<Passed> loops = passed(elements, stage.axes, kernel.outer.size());
+    if (kernel.is_tiled() && !stage.once)
+      loops.insert(loops.begin() + static_cast<std::ptrdiff_t>(stage.tile_at), tile);
+    if (std::ranges::any_of(loops, [](const Passed& loop) { return loop.begin >= loop.end; })) return;
+    const Reach reach(kernel, stage, tile.begin, state);
+    StageReplay(stage, reach, loops, point, state).run();
+  };
+  const auto once = std::span(kernel.stages).first(kernel.num_once());
+  point.assign(outer.size(), 0);
+  std::ranges::for_each(once, replay_stage);
   for_each_point(state.progress, outer, point, [&] {
     start_all(true);
     if (kernel.is_tiled()) {
@@ -299,13 +310,7 @@ void replay_kernel(const Kernel& kernel, State& state) {
       tile.end = std::min(tile.begin + kernel.tile, tile.end);
       tile.step = 1;
     }
-    for (const Stage& stage : kernel.stages) {
-      std::vector<Passed> loops = passed(elements, stage.axes, kernel.outer.size());
-      if (kernel.is_tiled()) loops.insert(loops.begin() + static_cast<std::ptrdiff_t>(stage.tile_at), tile);
-      if (std::ranges::any_of(loops, [](const Passed& loop) { return loop.begin >= loop.end; })) continue;
-      const Reach reach(kernel, stage, tile.begin, state);
-      StageReplay(stage, reach, loops, point, state).run();
-    }
+    std::ranges::for_each(std::span(kernel.stages).subspan(once.size()), replay_stage);
   });
 }
 

@@ -111,6 +111,12 @@ constexpr Example kExamples[] = {
     {"slice-of-its-update",
      "graph @main(%x: T[n + 2, 4], %v: T[n, 1]) { %u = update set %x[1:n + 1, 0:4:2], %v; "
      "%a = slice %u[1:n + 1, 0:4:2]; return %a }"},
+    {"slice-of-its-update",
+     "graph @main(%x: T[n + 2, 6, 3], %v: T[n, 1, 3]) { %u = update set %x[1:n + 1, 2:5, 0:3], %v; "
+     "%a = slice %u[1:n + 1, 4, 0:3:2]; return %a }"},
+    {"slice-of-its-update",
+     "graph @main(%x: T[n + 2, 6], %v: T[n]) { %u = update set %x[1:n + 1, 2], %v; "
+     "%a = slice %u[1:n + 1:2, 2]; return %a }"},
     {"slice-beside-update",
      "graph @main(%x: T[n + 2, 4], %v: T[n]) { %u = update set %x[1:n + 1, 2], %v; "
      "%a = slice %u[0, 0:4]; %b = slice %u[0:n + 2, 3]; %c = slice %u[n + 1:n + 2, 1:4]; "

@@ -51,17 +51,49 @@ std::optional<ValueId> slice_of_cast_concat(Simplifier& simplifier, const Node& 
   return simplifier.make(unary(Op::cast, part), type);
 }
 
-/// A slice of a region that was set is the value written there.
+/// What of the region a slice takes, by the axes of the region; none: it takes something else too.
+std::optional<std::vector<IndexItem>> index_within(std::span<const IndexItem> slice,
+                                                   std::span<const IndexItem> region) {
+  std::vector<IndexItem> out;
+  for (std::size_t axis = 0; axis < slice.size(); ++axis) {
+    const IndexItem &item = slice[axis], &written = region[axis];
+    if (written.kind == IndexItem::Kind::position) {
+      if (item != written) return std::nullopt;
+      continue;
+    }
+    const Dim begin = begin_of(written);
+    if (item == written) {
+      out.push_back(IndexItem::range(0, item.length()));
+    } else if (written.kind == IndexItem::Kind::range && written.step == 1 && at_most(begin, begin_of(item)) &&
+               at_most(end_of(item), written.stop)) {
+      out.push_back(item.kind == IndexItem::Kind::position ? IndexItem::at(item.position - begin) : moved(item, begin));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+/// A slice within a region that was set is a slice of the value written there. (Where others read the written array,
+/// it is there, and what was written may be nowhere else.)
 std::optional<ValueId> slice_of_its_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::update);
-  if (!inner || inner->combine != Combine::set || inner->index != node.index) return std::nullopt;
+  if (!inner || inner->combine != Combine::set) return std::nullopt;
+  const bool is_all = inner->index == node.index;
+  if (!is_all && simplifier.num_readers(node.operands[0]) > 1) return std::nullopt;
+  const auto index = index_within(node.index, inner->index);
+  if (!index) return std::nullopt;
   const ValueId written = inner->operands[1];
   const std::vector<Dim>& dims = simplifier.graph().type(written).dims;
-  const bool stretches = dims.size() <= type.dims.size() &&
-                         std::equal(dims.rbegin(), dims.rend(), type.dims.rbegin(),
+  const std::vector<Dim> region = region_dims(simplifier.graph(), inner->index);
+  const bool stretches = dims.size() <= region.size() &&
+                         std::equal(dims.rbegin(), dims.rend(), region.rbegin(),
                                     [](const Dim& own, const Dim& wide) { return own.is(1) || own == wide; });
   if (!stretches || !simplifier.fires()) return std::nullopt;
-  return simplifier.stretched(written, type.dims);
+  Node out = unary(Op::slice, simplifier.stretched(written, region));
+  if (is_all) return out.operands[0];
+  out.index = *index;
+  return simplifier.make(out, type);
 }
 
 bool are_disjoint(std::span<const IndexItem> a, std::span<const IndexItem> b) {
@@ -138,7 +170,7 @@ constexpr NodeRule kRules[] = {
     // name                  from                          to                             how close  op
     {"slice-of-concat",      "slice(concat(x, y))",        "slice(x), where it lies in x", bitwise,  Op::slice,  slice_of_concat},
     {"slice-of-cast-concat", "slice(cast(concat(x, y)))",  "cast(slice(concat(x, y)))",   bitwise,  Op::slice,  slice_of_cast_concat},
-    {"slice-of-its-update",  "slice(update set(x, v))",    "v, of the region written",     bitwise,  Op::slice,  slice_of_its_update},
+    {"slice-of-its-update",  "slice(update set(x, v))",    "slice(v), within the region",  bitwise,  Op::slice,  slice_of_its_update},
     {"slice-beside-update",  "slice(update(x, v))",        "slice(x), beside the region",  bitwise,  Op::slice,  slice_beside_update},
     {"update-again",         "update set(update(x, v), w)", "update set(x, w), of one region", bitwise, Op::update, update_again},
     {"update-of-all",        "update(x, v)",               "v, or op(x, v), of all of x",  bitwise,  Op::update, update_of_all},

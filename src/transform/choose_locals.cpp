@@ -23,9 +23,9 @@ namespace {
 /// Is there one stage that passes the points of rows, of no known number, beside others that have a number of each
 /// row?
 bool makes_numbers_of_short_rows(const Kernel& kernel) {
-  const auto passes_points = [](const Stage& stage) { return !stage.axes.empty(); };
+  const auto passes_points = [](const Stage& stage) { return !stage.axes.empty() && !stage.once; };
   const auto stage = std::ranges::find_if(kernel.stages, passes_points);
-  return kernel.stages.size() > 1 && std::ranges::count_if(kernel.stages, passes_points) == 1 &&
+  return kernel.stages.size() > kernel.num_once() + 1 && std::ranges::count_if(kernel.stages, passes_points) == 1 &&
          stage->axes.size() == 1 && !stage->axes[0].extent.is_constant();
 }
 
@@ -180,7 +180,7 @@ bool goes_on_with_fold(const Kernel& kernel) {
 bool sums_columns(const Kernel& kernel) {
   const auto row = static_cast<int>(kernel.outer.size()) - 1;
   return std::ranges::any_of(kernel.stages, [&](const Stage& stage) {
-    return std::ranges::any_of(stage.statements, [&](const Statement& s) {
+    return !stage.once && std::ranges::any_of(stage.statements, [&](const Statement& s) {
       const auto has_axis = [&](std::size_t i) { return s.map.uses_axis(row + 1 + static_cast<int>(i)); };
       const auto axes = std::views::iota(std::size_t{0}, stage.axes.size());
       return s.kind == Statement::Kind::fold && !s.map.uses_axis(row) && std::ranges::any_of(axes, has_axis);
@@ -195,7 +195,9 @@ bool sums_columns(const Kernel& kernel) {
 /// 133, 134.)
 int64_t rows_of_tile(const Kernel& kernel, const kernel::BackendCaps& caps) {
   Dim longest = 1;
-  for (const Stage& stage : kernel.stages) longest = max(longest, points_of_row(stage));
+  for (const Stage& stage : kernel.stages) {
+    if (!stage.once) longest = max(longest, points_of_row(stage));
+  }
   if (!longest.is_constant()) return caps.tile_of_rows;
   const auto fit = static_cast<uint64_t>(caps.elements_of_tile / longest.constant());
   return std::clamp(static_cast<int64_t>(std::bit_floor(fit)), caps.tile_of_rows / 2, caps.tile_of_rows * 2);
@@ -213,7 +215,7 @@ Dim points_of_row(const Stage& stage) {
 
 int64_t tile_of(const Kernel& kernel, const kernel::BackendCaps& caps) {
   const auto is_expensive_alone = [](const Stage& stage) {
-    return stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
+    return !stage.once && stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
   };
   if (kernel.outer.empty()) return kernel.tile;
   if (kernel.is_tiled()) return passes_rows_once(kernel) ? caps.wide_tile : kernel.tile;

@@ -44,13 +44,13 @@ class NumberHoister {
  private:
   /// What a check guards stays behind it.
   static bool may_hoist_from(const Stage& stage) {
-    return !stage.axes.empty() && std::ranges::none_of(stage.statements, &Statement::can_fail);
+    return !stage.once && !stage.axes.empty() && std::ranges::none_of(stage.statements, &Statement::can_fail);
   }
 
   bool has_short_rows() const {
     return std::ranges::all_of(kernel_.stages, [](const Stage& stage) {
       const Dim points = points_of_row(stage);
-      return points.is_constant() && points.constant() <= kMaxShortRow;
+      return stage.once || (points.is_constant() && points.constant() <= kMaxShortRow);
     });
   }
 
@@ -99,7 +99,7 @@ class NumberHoister {
   /// Returns where the stage is then.
   std::size_t hoist(std::size_t at, const std::vector<RegisterId>& numbers) {
     const std::vector<Statement> makers = makers_of(kernel_.stages[at], numbers);
-    if (at == 0 || !may_append(kernel_.stages[at - 1], makers)) {
+    if (at == kernel_.num_once() || !may_append(kernel_.stages[at - 1], makers)) {
       kernel_.stages.insert(kernel_.stages.begin() + static_cast<std::ptrdiff_t>(at), Stage());
       ++at;
     }

@@ -19,9 +19,11 @@ class Lender {
   /// What the blocks of a kernel need; 0: nothing that is not on the stack.
   Dim bytes_for(const Kernel& kernel) const {
     if (std::ranges::none_of(kernel.stages, adds_through_index)) return 0;
-    if (const auto axis = kernel::outer_axis_to_cut(kernel)) return bytes_for(kernel, kernel.stages, {*axis}, 0);
-    Dim bytes = 0;  // one stage has it after the other
-    for (const Stage& stage : kernel.stages) {
+    const std::size_t num_once = kernel.num_once();
+    const auto axis = kernel::outer_axis_to_cut(kernel);
+    Dim bytes = 0;  // one stage has it after the other, and then all stages of a block
+    if (axis) bytes = bytes_for(kernel, std::span(kernel.stages).subspan(num_once), {*axis}, 0);
+    for (const Stage& stage : std::span(kernel.stages).first(axis ? num_once : kernel.stages.size())) {
       if (!adds_through_index(stage)) continue;
       const kernel::LoopNest nest = kernel::loop_nest(program_, kernel, stage);
       if (nest.loops.empty()) continue;

@@ -41,7 +41,7 @@ class RowKeeper {
     if (kernel_.outer.empty() || !stages_are_alike()) return;
     for (std::size_t stage = 0; stage < kernel_.stages.size(); ++stage) {
       find_numbers(stage);
-      if (stage > 0 && !kernel_.stages[stage].axes.empty()) keep_for(stage);
+      if (stage > kernel_.num_once() && !kernel_.stages[stage].axes.empty()) keep_for(stage);
     }
     if (!rows_.empty()) list_outputs(kernel_);
   }
@@ -53,7 +53,7 @@ class RowKeeper {
   bool stages_are_alike() const {
     const Stage* first = nullptr;
     for (const Stage& stage : kernel_.stages) {
-      if (stage.axes.empty()) continue;
+      if (stage.axes.empty() || stage.once) continue;
       if (!first) first = &stage;
       const auto extent = &kernel::Axis::extent;
       if (!std::ranges::equal(stage.axes, first->axes, {}, extent, extent) || stage.tile_at != first->tile_at)
@@ -69,7 +69,8 @@ class RowKeeper {
     std::vector<NumberId>& numbers = numbers_.emplace_back(static_cast<std::size_t>(stage.num_registers));
     for (const Statement& s : stage.statements) {
       if (!s.result.valid()) continue;
-      const NumberId number = s.is_write() ? new_number({}, index) : number_of(s, index);
+      // (Axes of what runs once are others.)
+      const NumberId number = s.is_write() || stage.once ? new_number({}, index) : number_of(s, index);
       numbers[s.result.index] = number;
     }
     for (const Statement& s : stage.statements) {
@@ -113,7 +114,7 @@ class RowKeeper {
   void note_write(const Statement& s, std::size_t stage) {
     std::erase_if(stored_, [&](const Stored& stored) { return root(stored.buffer) == root(s.buffer); });
     ++versions_[root(s.buffer)];
-    const bool is_plain = s.always_sets() && !s.map.has_index() && !is_half(s.dtype);
+    const bool is_plain = !kernel_.stages[stage].once && s.always_sets() && !s.map.has_index() && !is_half(s.dtype);
     if (is_plain) stored_.push_back({s.buffer, s.map, numbers_[stage][s.operands[0].index]});
   }
 

@@ -335,7 +335,7 @@ bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps,
 
 /// The loops as they were before they shared rows; none of tiles, whose loops are cut.
 std::optional<Kernel> without_rows(Kernel kernel) {
-  if (kernel.is_tiled()) return std::nullopt;
+  if (kernel.is_tiled() || kernel.num_once() > 0) return std::nullopt;
   for (Stage& stage : kernel.stages) stage.axes.insert(stage.axes.begin(), kernel.outer.begin(), kernel.outer.end());
   kernel.outer.clear();
   for (kernel::KernelOutput& output : kernel.outputs) output.is_local = false;

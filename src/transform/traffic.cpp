@@ -111,14 +111,15 @@ class Estimate {
     for (std::size_t i = 0; i < kernel.outer.size(); ++i) {
       const int axis = static_cast<int>(i);
       double count = estimate(kernel.outer[i].extent);
-      if (kernel.is_tiled() && axis == kernel.tiled_axis()) {
+      if (stage.once) count = 1;
+      if (kernel.is_tiled() && !stage.once && axis == kernel.tiled_axis()) {
         tile = std::min(count, static_cast<double>(kernel.tile));
         count /= tile;
       }
       out.push_back({axis, count, /*is_outer=*/true});
     }
     for (std::size_t i = 0; i <= stage.axes.size(); ++i) {
-      if (kernel.is_tiled() && i == stage.tile_at) out.push_back({kernel.tiled_axis(), tile});
+      if (kernel.is_tiled() && !stage.once && i == stage.tile_at) out.push_back({kernel.tiled_axis(), tile});
       if (i == stage.axes.size()) break;
       out.push_back({static_cast<int>(kernel.outer.size() + i), estimate(stage.axes[i].extent)});
     }

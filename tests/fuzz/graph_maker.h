@@ -169,6 +169,8 @@ class GraphMaker {
   ValueId fresh(ValueId x);
 
   void update();
+  void update_by_rows();
+  void update_two();
   void scatter();
   void reduce();
   void concat();

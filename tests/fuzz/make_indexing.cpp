@@ -188,7 +188,37 @@ void GraphMaker::write(Write make, std::size_t x, const std::vector<IndexItem>& 
   add((builder_.*make)(combine, base, index, v, in_place), exact && keeps && !required);
 }
 
+/// Rows that are folded first, over a part of an array: before and behind them some may be left of it.
+void GraphMaker::update_by_rows() {
+  const Dim rows = symbol(), columns = symbol(), above = draw(0, 2), below = draw(0, 2);
+  const DType dtype = chance(50) ? DType::f64 : DType::i64;
+  const std::vector<Dim> dims = {rows + above + below, columns};
+  const ValueId made = rows_less_their_sums(new_param(dtype, {rows, columns}));
+  ValueId base = new_param(dtype, dims);
+  if (chance(30)) base = builder_.broadcast(literal(dtype), dims);
+  if (chance(20)) return add(builder_.concat({made, base}, 0), !is_inexact(dtype));
+  if (chance(30)) base = fresh(base);
+  std::vector<IndexItem> index = {IndexItem::range(above, above + rows), IndexItem::range(0, columns)};
+  add(builder_.update(chance(70) ? Combine::set : Combine::add, base, std::move(index), made), !is_inexact(dtype));
+}
+
+/// One value that may have length 1, written to parts of two arrays of other sizes.
+void GraphMaker::update_two() {
+  const Dim size = symbol();
+  const ValueId x = new_param(DType::f64, {size});
+  const ValueId value = builder_.scalar(ScalarOp::exp_, {builder_.scalar(ScalarOp::neg_, {x})});
+  for (int i = 0; i < 2; ++i) {
+    const Dim whole = symbol(), beside = draw(0, 2);
+    new_param(DType::f64, {whole});  // whose size it is
+    const ValueId base = new_param(DType::f64, {whole + beside});
+    if (size_of(size) != 1 && size_of(size) != size_of(whole)) return;
+    const ValueId read = stretch(builder_, value, {whole});
+    add(builder_.update(Combine::set, base, {IndexItem::range(beside, whole + beside)}, read), false);
+  }
+}
+
 void GraphMaker::update() {
+  if (depth_ == 0 && chance(20)) return chance(70) ? update_by_rows() : update_two();
   const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
   if (x) write(&GraphBuilder::update, *x, items(pool_[*x].v));
 }

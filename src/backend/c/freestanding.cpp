@@ -102,13 +102,11 @@ bool is_small(const kernel::LinearMap& place, const std::vector<Dim>& extents) {
 bool is_small(const KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage) {
   std::vector<Dim> extents;
   int64_t points = 1;
-  for (const auto* axes : {&kernel.outer, &stage.axes}) {
-    for (const kernel::Axis& axis : *axes) {
-      extents.push_back(axis.extent);
-      if (!is_small(axis.extent)) return false;
-      points *= std::max<int64_t>(axis.extent.constant(), 1);
-      if (points >= kMostPoints) return false;
-    }
+  for (const Dim& extent : axis_extents(kernel, stage)) {
+    extents.push_back(extent);
+    if (!is_small(extent)) return false;
+    points *= std::max<int64_t>(extent.constant(), 1);
+    if (points >= kMostPoints) return false;
   }
   return std::ranges::all_of(stage.statements, [&](const kernel::Statement& s) {
     if (!s.has_place()) return true;

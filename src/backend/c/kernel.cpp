@@ -66,11 +66,13 @@ class KernelText {
 
   void write_body(Text& out) {
     write_starts(out, /*local=*/false);
+    const std::size_t num_once = kernel_.num_once();
+    for (std::size_t s = 0; s < num_once; ++s) write_stage(out, s);
     int loops = 0;
     for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) loops += open_loop(out, axis);
     if (kernel::looks_at_outer_points(kernel_)) out.line(p_.look_up());
     write_starts(out, /*local=*/true);
-    for (std::size_t s = 0; s < kernel_.stages.size(); ++s) write_stage(out, s);
+    for (std::size_t s = num_once; s < kernel_.stages.size(); ++s) write_stage(out, s);
     for (; loops > 0; --loops) out.close();
   }
 
@@ -149,7 +151,8 @@ class KernelText {
     if (kernel_.is_tiled()) out += str(" by ", kernel_.tile);
     if (!out.empty()) out += "; ";
     return str(out, kernel_.stages.size() == 1 ? "stage " : "stages ",
-               join(kernel_.stages, ", ", [&](const kernel::Stage& stage) { return list(stage.axes); }));
+               join(kernel_.stages, ", ",
+                    [&](const kernel::Stage& stage) { return str(stage.once ? "once " : "", list(stage.axes)); }));
   }
 
   void write_call(Text& entry, const std::string& function, const ProgramText::Uses& uses) {

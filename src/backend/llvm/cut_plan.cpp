@@ -80,13 +80,14 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, co
 std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, const BlockRule& rule) {
   const std::optional<int> axis = kernel::outer_axis_to_cut(kernel);
   if (!axis) return {};
+  const auto stages = std::span(kernel.stages).subspan(kernel.num_once());
   Cut cut{.level = *axis,
           .extent = kernel.outer[*axis].extent,
-          .cost = kernel::cost_of(kernel, kernel.stages),
+          .cost = kernel::cost_of(kernel, stages),
           .cost_of_block = rule.cost};
   if (kernel.is_tiled() && *axis == kernel.tiled_axis()) cut.step = kernel.tile;
   if (is_one_block(cut)) return {};
-  auto folds = kernel::folds_of_blocks(program, kernel, kernel.stages, {*axis});
+  auto folds = kernel::folds_of_blocks(program, kernel, stages, {*axis});
   if (!folds || !take_folds(program, kernel, std::move(*folds), 0, rule, cut)) return {};
   if (!rule.for_threads && !shows(cut)) return {};
   return cut;

@@ -28,7 +28,8 @@ class KernelEmitter {
 
   void emit() {
     emit_starts(/*local=*/false);
-    if (!has_loops()) return emit_stages(/*in_loops=*/false);
+    emit_stages(std::span(kernel_.stages).first(kernel_.num_once()), /*in_loops=*/false);
+    if (!has_loops()) return emit_outer_point(/*in_loops=*/false);
     const std::optional<Cut> cut = cut_of(f_.program, kernel_, f_.options.blocks);
     if (!cut) return emit_loops();
     BlocksEmitter blocks(f_, kernel_, *cut);
@@ -67,7 +68,7 @@ class KernelEmitter {
   void emit_outer(std::size_t axis) {
     if (axis == kernel_.outer.size()) {
       if (kernel::looks_at_outer_points(kernel_)) f_.ends.checkpoint();
-      return emit_stages(/*in_loops=*/true);
+      return emit_outer_point(/*in_loops=*/true);
     }
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
     const bool is_cut = static_cast<int>(axis) == cut_axis_;
@@ -91,14 +92,18 @@ class KernelEmitter {
     }
   }
 
-  void emit_stages(bool in_loops) {
+  void emit_outer_point(bool in_loops) {
     emit_starts(/*local=*/true);
+    emit_stages(std::span(kernel_.stages).subspan(kernel_.num_once()), in_loops);
+  }
+
+  void emit_stages(std::span<const kernel::Stage> stages, bool in_loops) {
     std::optional<Part> part;
     const auto close = [&] {
       if (part) part->close([](BufferId) { return true; });
       part.reset();
     };
-    for (const kernel::Stage& stage : kernel_.stages) {
+    for (const kernel::Stage& stage : stages) {
       if (part && part->function().is_large()) close();
       StagePlan plan = plan_stage(f_.program, kernel_, stage, f_.engine.facts().vector_bytes);
       if (!in_loops && emit_by_blocks(part ? part->function() : f_, stage, plan)) continue;

@@ -33,7 +33,7 @@ bool ScatterEmitter::wants_table(std::size_t i) const {
   const Dim elements = kernel::num_elements(f_.program.buffers[s.buffer]);
   if (!elements.is_constant() || elements.constant() == 0) return false;
   // Stages with outer axes would clear it and sum it up again at each of their points.
-  if (!nest_.kernel.outer.empty()) return false;
+  if (!nest_.kernel.outer.empty() && !nest_.stage.once) return false;
   // Clearing and summing up takes some two passes over the table; the loop must be worth it.
   const Dim points = plan_.num_points();
   if (points.is_constant() && points.constant() < 2 * elements.constant()) return false;

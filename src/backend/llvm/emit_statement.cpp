@@ -140,10 +140,11 @@ bool StatementEmitter::also_reads(const kernel::Stage& stage, std::size_t i) con
 /// Several stages pass a row, a tile: is this the last of them, the next one is brought meanwhile, since the first of
 /// them only waits for memory and the last computes. From one element to that in the next row or tile; or 0.
 Dim StatementEmitter::to_next_turn(std::size_t i) const {
-  if (nest_.kernel.outer.empty() || nest_.statement(i).is_write() || nest_.kernel.is_local(nest_.statement(i).buffer))
+  if (nest_.kernel.outer.empty() || nest_.stage.once || nest_.statement(i).is_write() ||
+      nest_.kernel.is_local(nest_.statement(i).buffer))
     return 0;
-  const auto begin = nest_.kernel.stages.data(), here = begin + (&nest_.stage - begin),
-             end = begin + nest_.kernel.stages.size();
+  const auto begin = nest_.kernel.stages.data() + nest_.kernel.num_once(), here = &nest_.stage,
+             end = nest_.kernel.stages.data() + nest_.kernel.stages.size();
   const auto reads = [&](const kernel::Stage& stage) { return also_reads(stage, i); };
   if (std::none_of(begin, here, reads) || std::any_of(here + 1, end, reads)) return 0;
   return plan_.statements[i].place.stride_of(nest_.kernel.tiled_axis()) * Dim(nest_.kernel.tile);

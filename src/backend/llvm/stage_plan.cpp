@@ -214,7 +214,7 @@ class Planner {
   /// 1216, 744, 1038, 7934). Of few rows, lines stay in the cache by themselves, and the loop is shorter (120 x 120, ns
   /// an element: all 0.26, 16 points 0.30), unless they meet there (128 x 128: 0.88, 0.29).
   void choose_blocks() {
-    if (plan_.loops.size() < 2 || kernel_.is_tiled() || !may_change_order()) return;
+    if (plan_.loops.size() < 2 || (kernel_.is_tiled() && !stage_.once) || !may_change_order()) return;
     const int block = 2 * plan_.width;
     const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() <= block) return;

@@ -69,11 +69,16 @@ class KernelRun {
     for (const Stage& stage : kernel_.stages) stages.push_back(placed(stage));
     std::vector<Range> outer = ranges(kernel_.outer, 0);
     if (kernel_.is_tiled()) outer.back().step = kernel_.tile;
+    const auto once = std::span(stages).first(kernel_.num_once());
+    const auto at_each_point = std::span(stages).subspan(once.size());
     Point point(outer.size());
+    for (PlacedStage& stage : once) {
+      if (auto failure = run_stage(stage, point)) return failure;
+    }
     return for_each_point(point, outer, [&]() -> std::optional<Failure> {
       start_all(/*local=*/true);
       if (kernel_.is_tiled()) tile_begin_ = point.back(), outer_end_ = outer.back().end;
-      for (PlacedStage& stage : stages) {
+      for (PlacedStage& stage : at_each_point) {
         if (auto failure = run_stage(stage, point)) return failure;
       }
       is_first_point_ = false;
@@ -139,7 +144,7 @@ class KernelRun {
 
   PlacedStage placed(const Stage& stage) const {
     PlacedStage out{ranges(stage.axes, kernel_.outer.size()), {}, stage.num_registers};
-    if (kernel_.is_tiled()) {
+    if (kernel_.is_tiled() && !stage.once) {
       const Range tile{static_cast<std::size_t>(kernel_.tiled_axis()), 0, 0};
       out.ranges.insert(out.ranges.begin() + static_cast<std::ptrdiff_t>(stage.tile_at), tile);
     }
