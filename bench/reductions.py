@@ -15,7 +15,9 @@ import pytensor.tensor as pt
 import inlay.pytensor  # the mode "INLAY"
 from timing import microseconds_per_call
 
-SIDE = 128
+CUBE = (128, 128, 128)
+SHORT = [(48, 48, 48), (1000, 10, 10), (4000, 4, 4)]  # of var and argmax: rows of a few points, over whichever axis
+ROWS = [(50_000, 2), (20_000, 5), (12_500, 8), (6250, 16), (3000, 32), (1500, 64)]
 
 GRAPHS = {
     "var": lambda x, axis: x.var(axis),
@@ -36,31 +38,43 @@ def jax_functions():
     }
 
 
-def of_pytensor(name, order, axis, mode, array):
-    x = pt.tensor3("x", dtype=array.dtype)
-    function = pytensor.function([x], GRAPHS[name](x.transpose(*order), axis), mode=mode, trust_input=True)
-    return microseconds_per_call(function, array)
+def of_pytensor(name, order, axis, mode):
+    """Nobody says how large the arrays are: one function for all of them."""
+    x = pt.TensorType("float64", (None,) * len(order))("x")
+    graph = GRAPHS[name](x.transpose(*order), axis)
+    function = pytensor.function([x], graph, mode=mode, trust_input=True)
+    return functools.partial(microseconds_per_call, function)
 
 
-def of_jax(name, order, axis, array):
+def of_jax(name, order, axis):
     try:
         import jax
     except ImportError:
-        return None
+        return lambda array: None
     function = jax.jit(lambda x: jax_functions()[name](x.transpose(order), axis))
-    on_device = jax.device_put(array)
-    # XLA computes in a thread of its own.
-    return microseconds_per_call(lambda: jax.block_until_ready(function(on_device)), clock=time.process_time)
+
+    def measure(array):
+        on_device = jax.device_put(array)
+        # XLA computes in a thread of its own.
+        return microseconds_per_call(lambda: jax.block_until_ready(function(on_device)), clock=time.process_time)
+
+    return measure
+
+
+def rows_of(name, order, axis, shapes):
+    ours = of_pytensor(name, order, axis, "INLAY")
+    peers = {"PyTensor NUMBA": of_pytensor(name, order, axis, "NUMBA"), "JAX": of_jax(name, order, axis)}
+    for shape in shapes:
+        array = np.random.default_rng(3).normal(size=shape)
+        took = ours(array)
+        title = f"{name} of {'x'.join(map(str, shape))}, transposed {order}, over axis {axis}"
+        for i, (peer, measure) in enumerate(peers.items()):
+            yield "" if i else title, took, peer, measure(array), 1
 
 
 def rows():
     """Yields (title, our microseconds, peer, its microseconds, goal)."""
-    array = np.random.default_rng(3).normal(size=(SIDE, SIDE, SIDE))
     for name, axis, order in itertools.product(GRAPHS, range(3), itertools.permutations(range(3))):
-        measure = functools.partial(of_pytensor, name, order, axis)
-        ours = measure("INLAY", array)
-        title = f"{name} of {SIDE}^3, transposed {order}, over axis {axis}"
-        for i, (peer, theirs) in enumerate(
-            {"PyTensor NUMBA": measure("NUMBA", array), "JAX": of_jax(name, order, axis, array)}.items()
-        ):
-            yield "" if i else title, ours, peer, theirs, 1
+        yield from rows_of(name, order, axis, [CUBE, *SHORT] if name in ("var", "argmax") else [CUBE])
+    for name in ("var", "argmax"):
+        yield from rows_of(name, (0, 1), 1, ROWS)

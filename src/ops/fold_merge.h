@@ -1,6 +1,7 @@
 #pragma once
 // The expressions of folds.def over values of any kind: elements, registers of machine code, texts of C.
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "ops/fold.h"
@@ -47,11 +48,11 @@ class FoldMerge {
   }
 
  private:
-  /// `is_false`: a truth value that is known, and no Value. A number has no dtype of its own.
+  /// `truth`: if that is known, and there is no Value. A number has no dtype of its own.
   struct Typed {
     Value value{};
     DType dtype = DType::f64;
-    bool is_false = false;
+    std::optional<bool> truth;
     const Expression* number = nullptr;
   };
 
@@ -88,12 +89,16 @@ class FoldMerge {
   }
 
   Typed op(ScalarOp op, std::span<const Typed> x) {
-    if (op == ScalarOp::isnan_ && !is_float(x[0].dtype)) return {.dtype = DType::boolean, .is_false = true};
-    if (op == ScalarOp::not_ && x[0].is_false) {
-      return {emit_.number(Literal::of_integer(DType::boolean, 1)), DType::boolean};
+    if (op == ScalarOp::isnan_ && !is_float(x[0].dtype)) return {.dtype = DType::boolean, .truth = false};
+    if (op == ScalarOp::not_ && x[0].truth) return {.dtype = DType::boolean, .truth = !*x[0].truth};
+    if (op == ScalarOp::or_ || op == ScalarOp::and_) {
+      const bool decides = op == ScalarOp::or_;
+      for (const bool first : {true, false}) {
+        const Typed &known = first ? x[0] : x[1], &other = first ? x[1] : x[0];
+        if (known.truth) return *known.truth == decides ? known : other;
+      }
     }
-    if (op == ScalarOp::or_ && (x[0].is_false || x[1].is_false)) return x[0].is_false ? x[1] : x[0];
-    if (op == ScalarOp::and_ && (x[0].is_false || x[1].is_false)) return x[0].is_false ? x[0] : x[1];
+    INLAY_CHECK(op != ScalarOp::select_ || !x[0].truth, "a choice that is known");
     const std::size_t first = op == ScalarOp::select_ ? 1 : 0;
     std::optional<DType> widest;
     for (const Typed& each : x.subspan(first)) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <ranges>
 
+#include "kernel/tiles.h"
 #include "kernel/visit.h"
 #include "ops/scalar_op.h"
 
@@ -219,7 +220,7 @@ int64_t tile_of(const Kernel& kernel, const kernel::BackendCaps& caps) {
   };
   if (kernel.outer.empty()) return kernel.tile;
   if (kernel.is_tiled()) return passes_rows_once(kernel) ? caps.wide_tile : kernel.tile;
-  if (makes_numbers_of_short_rows(kernel)) return caps.tile_of_numbers;
+  if (makes_numbers_of_short_rows(kernel) || kernel::folds_rows_again(kernel)) return caps.tile_of_numbers;
   const int64_t tile = rows_of_tile(kernel, caps);
   const bool are_short = tile > caps.tile_of_rows;
   const bool pays = std::ranges::any_of(kernel.stages, is_expensive_alone) || (are_short && sums_columns(kernel));

@@ -3,6 +3,7 @@
 #include "backend/c/stage.h"
 #include "backend/c/steps.h"
 #include "kernel/stopping.h"
+#include "kernel/tiles.h"
 
 namespace inlay::c_backend {
 namespace {
@@ -83,10 +84,10 @@ class KernelText {
     if (kernel_.is_tiled() && static_cast<int>(axis) == kernel_.tiled_axis()) {
       const std::string begin = place_.tile_begin = names_.take(str(point, "_tile"));
       place_.tile_end = names_.take(str(point, "_end"));
-      out.open("for (", p_.index_type(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin, " += ", kernel_.tile,
-               ")");
-      out.line("const ", p_.index_type(), " ", place_.tile_end, " = ", p_.min_of_indices(), "(", begin, " + ",
-               kernel_.tile, ", ", end, ");");
+      const std::string step = p_.size(kernel::rows_at_once(kernel_));
+      out.open("for (", p_.index_type(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin, " += ", step, ")");
+      out.line("const ", p_.index_type(), " ", place_.tile_end, " = ", p_.min_of_indices(), "(", begin, " + ", step,
+               ", ", end, ");");
       return true;
     }
     if (facts.extent.is(1)) {

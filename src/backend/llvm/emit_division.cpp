@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernel/live.h"
+#include "kernel/tiles.h"
 
 namespace inlay::llvm_backend {
 
@@ -25,7 +26,8 @@ Value* DivisionEmitter::divide_by_prepared(const Statement& division, llvm::Arra
   }
   // Preparing the divisor takes a division itself.
   const Dim& points = plan_.vector_extent();
-  const bool is_worth_it = !points.is_constant() || points.constant() >= 4 * plan_.width;
+  const bool may_be_few = plan_.vectors_pass_tile() && !kernel::rows_at_once(nest_.kernel).is_constant();
+  const bool is_worth_it = !may_be_few && (!points.is_constant() || points.constant() >= 4 * plan_.width);
   if (plan_.varies(division.operands[1]) || !is_worth_it) return nullptr;
   if (!divisors_.contains(divisor)) {
     Value* number = nest_.uniform.registers[divisor];

@@ -76,7 +76,17 @@ std::vector<Value*> FoldEmitter::states_with_point(std::size_t sum, Lanes& lanes
     Value* b = nest_.operand(product->operands.back(), lanes);
     return {b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sums[sum]->getType()}, {a, b, sums[sum]})};
   }
-  return merged_states(i, sums.slice(sum, facts(nest_.statement(i).fold).states.size()), lifted(i, lanes));
+  const auto before = sums.slice(sum, facts(nest_.statement(i).fold).states.size());
+  if (before.size() > 1 && have_met_nothing(sum, before)) return lifted(i, lanes);
+  return merged_states(i, before, lifted(i, lanes));
+}
+
+/// Is it known that these states, from that of `sum` on, have met no point?
+bool FoldEmitter::have_met_nothing(std::size_t sum, llvm::ArrayRef<Value*> states) const {
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    if (states[k] != sums_.nothing_of(sum + k)) return false;
+  }
+  return true;
 }
 
 void FoldEmitter::merge_sets(const std::vector<Value*>& sets) {
@@ -193,15 +203,20 @@ void FoldEmitter::merge_parts_into_memory(llvm::ArrayRef<Value*> sums, Lanes& la
 
 void FoldEmitter::fold_states(std::size_t i, Lanes& lanes) { merge_into(i, lifted(i, lanes), lanes); }
 
-/// What the fold that statement `i` opens has, each lane an element of its own, and `states`. Hidden states have met no
-/// point before the loop.
+/// Each lane is an element of its own, or there is one.
 void FoldEmitter::merge_into(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes) {
-  std::vector<Value*> before = states_of_nothing(f_, nest_.statement(i).fold, fold_dtypes(i), lanes.width);
   std::vector<std::optional<Place>> places;
   for (std::size_t k = 0; k < facts(nest_.statement(i).fold).num_stored; ++k) {
     places.push_back(access_.memory_of(i + k, lanes));
-    before[k] = access_.element(i + k, places[k], lanes);
   }
+  merge_into(i, places, states, lanes);
+}
+
+/// (Hidden states have met no point before the loop.)
+void FoldEmitter::merge_into(std::size_t i, llvm::ArrayRef<std::optional<Place>> places, llvm::ArrayRef<Value*> states,
+                             Lanes& lanes) {
+  std::vector<Value*> before = states_of_nothing(f_, nest_.statement(i).fold, fold_dtypes(i), lanes.width);
+  for (std::size_t k = 0; k < places.size(); ++k) before[k] = access_.element(i + k, places[k], lanes);
   const std::vector<Value*> now = merged_states(i, before, states);
   for (std::size_t k = 0; k < places.size(); ++k) access_.set_element(i + k, places[k], now[k], lanes);
 }

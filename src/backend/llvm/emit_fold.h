@@ -27,6 +27,9 @@ class FoldEmitter {
   std::vector<Value*> merged_parts(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer);
   /// What the elements hold, of which each lane has its own, and what the sums are of more points.
   void merge_parts_into_memory(llvm::ArrayRef<Value*> sums, Lanes& lanes);
+  /// What the fold that statement `i` opens has at `places` (of each stored state), and `states`.
+  void merge_into(std::size_t i, llvm::ArrayRef<std::optional<Place>> places, llvm::ArrayRef<Value*> states,
+                  Lanes& lanes);
 
   /// Statement `i` opens a fold whose lanes have elements of their own; or there is but one point.
   void fold_states(std::size_t i, Lanes& lanes);
@@ -34,6 +37,7 @@ class FoldEmitter {
  private:
   const kernel::Statement* added_product(const kernel::Statement& fold) const;
   std::vector<Value*> states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums);
+  bool have_met_nothing(std::size_t sum, llvm::ArrayRef<Value*> states) const;
   void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   std::vector<DType> fold_dtypes(std::size_t i) const;

@@ -3,6 +3,7 @@
 #include "backend/llvm/parts.h"
 #include "backend/llvm/steps.h"
 #include "kernel/stopping.h"
+#include "kernel/tiles.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -74,7 +75,7 @@ class KernelEmitter {
     const bool is_cut = static_cast<int>(axis) == cut_axis_;
     const Loop loop = open_loop(f_.b, is_cut ? block_.begin : f_.i64(0), {});
     points_[axis] = loop.point;
-    Value* const step = f_.i64(is_tiled(axis) ? kernel_.tile : 1);
+    Value* const step = is_tiled(axis) ? f_.sizes.of(kernel::rows_at_once(kernel_)) : f_.i64(1);
     Value* const end = is_cut ? block_.end : f_.sizes.of(kernel_.outer[axis].extent);
     if (is_tiled(axis)) {
       Value* const next = f_.b.CreateNSWAdd(loop.point, step);

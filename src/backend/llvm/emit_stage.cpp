@@ -193,7 +193,10 @@ void StageEmitter::emit_vector_axis() {
     begin = pages;
   }
   if (plan_.aligned_store) return emit_aligned(begin, end);
-  Value* whole = b_.CreateAnd(end, f_.i64(-plan_.width * plan_.unroll));
+  // A tile of rows may begin anywhere (kernel::rows_at_once), other loops do where a pass does.
+  Value* points = plan_.vectors_pass_tile() ? b_.CreateNSWSub(end, begin) : end;
+  Value* whole = b_.CreateAnd(points, f_.i64(-plan_.width * plan_.unroll));
+  if (plan_.vectors_pass_tile()) whole = b_.CreateNSWAdd(begin, whole);
   passes_.emit_vectors(begin, whole, plan_.width);
   passes_.emit_masked(whole, end);
 }

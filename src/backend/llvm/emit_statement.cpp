@@ -4,6 +4,7 @@
 
 #include "kernel/live.h"
 #include "kernel/ranges.h"
+#include "kernel/tiles.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -147,7 +148,7 @@ Dim StatementEmitter::to_next_turn(std::size_t i) const {
              end = nest_.kernel.stages.data() + nest_.kernel.stages.size();
   const auto reads = [&](const kernel::Stage& stage) { return also_reads(stage, i); };
   if (std::none_of(begin, here, reads) || std::any_of(here + 1, end, reads)) return 0;
-  return plan_.statements[i].place.stride_of(nest_.kernel.tiled_axis()) * Dim(nest_.kernel.tile);
+  return plan_.statements[i].place.stride_of(nest_.kernel.tiled_axis()) * kernel::rows_at_once(nest_.kernel);
 }
 
 /// From the place of statement `i` to what a strip of columns comes to later: the same columns some rows ahead, of a

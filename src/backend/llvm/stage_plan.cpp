@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/tiles.h"
+
 namespace inlay::llvm_backend {
 namespace {
 
@@ -170,6 +172,11 @@ class Planner {
     choose_page();
   }
 
+  /// Its lanes are no parts that merge by the row of folds.def (emit_fold.cpp).
+  static bool has_step_of_its_own(const Statement& statement) {
+    return statement.fold == Fold::moments || statement.fold == Fold::log_sum_exp;
+  }
+
   /// May the rows be short, and does the loop over their points nothing but fold each of them? Of a short body, which
   /// is written twice more then.
   bool folds_short_rows() const {
@@ -180,7 +187,7 @@ class Planner {
       const NestStatement& facts = plan_.statements[i];
       if (!facts.live || (facts.level != plan_.innermost() && !facts.accumulates)) continue;
       const bool folds_row = facts.accumulates && facts.opened + 1 == plan_.innermost() &&
-                             !statement.has_several_states() && !statement.result.valid();
+                             !has_step_of_its_own(statement) && !statement.result.valid();
       if ((statement.is_write() && !folds_row) || statement.can_fail()) return false;
     }
     return true;
@@ -192,6 +199,7 @@ class Planner {
   /// neighbours 2.2, pages 3.9).
   void choose_page() {
     if (plan_.unroll == 1 || plan_.vectors_pass_tile() || plan_.by_columns) return;
+    if (kernel_.is_tiled() && kernel::folds_rows_again(kernel_)) return;  // no more at a time than a cache holds
     int64_t element = 1;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       const Statement& statement = stage_.statements[i];

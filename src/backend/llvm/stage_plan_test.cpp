@@ -88,6 +88,23 @@ TEST(StagePlan, WhatDoesNotChangeFromRowToRowIsMadeBeforeThem) {
   EXPECT_EQ(of_column("%0 = load r[j] : f64  fold add s[j] %0 : f64  fold add r[j] %0 : f64"), "... by 8");
 }
 
+TEST(StagePlan, ShortRowsAreFoldedTogetherWhereNothingElseIsDone) {
+  const auto short_rows = [](std::string_view axes, std::string_view body) {
+    return plan("x: f64[n, m] param 0, r: f64[n, m] output 0, s: f64[n] output 1, t: i64[n] output 2",
+                str("stage (", axes, ") { %0 = load x[i, j] : f64  ", body, " }"))
+        .short_rows;
+  };
+  const char* all = "i < n, j < m";
+  const std::string argmax = "%1 = axis j : i64  fold argmax place t[i] %1 : i64  fold argmax max s[i] %0 : f64";
+  EXPECT_TRUE(short_rows(all, "fold add s[i] %0 : f64"));
+  EXPECT_TRUE(short_rows(all, argmax));
+  EXPECT_FALSE(short_rows("i < n, j < 9", argmax));
+  EXPECT_FALSE(short_rows(all, argmax + " store r[i, j] set %0"));
+  // These make one number of all lanes by steps of their own.
+  EXPECT_FALSE(short_rows(all, "fold moments squares s[i] %0 : f64"));
+  EXPECT_FALSE(short_rows(all, "fold log_sum_exp sum s[i] %0 : f64  fold log_sum_exp max r[i, 0] %0 : f64"));
+}
+
 TEST(StagePlan, ATransposePassesTheVectorAxisInBlocks) {
   const auto block_level = [](std::string_view stage) {
     const StagePlan p =

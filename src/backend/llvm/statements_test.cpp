@@ -64,6 +64,19 @@ std::vector<Case> cases() {
                                    R"(kernel @k0 { out s start fill 0.0  out g start fill -inf  out q start fill 0.0
           stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = exp %0 : f64  fold log_sum_exp sum s[j] %0 : f64
           fold log_sum_exp max g[j] %0 : f64  fold add q[j] %1 : f64 } })")},
+      {"folds of short rows",
+       on_n("x: f64[n, m] param 0, y: i32[n, m] param 1, w: f64[m] param 2, k: i64[n] output 0, g: f64[n] output 1, "
+            "l: i32[n] output 2, h: i32[n] output 3, s: f64[n] output 4, t: f64[n] output 5, q: f64[n] output 6",
+            R"(kernel @k0 { out k start fill 9223372036854775807  out g start fill -inf
+          stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = axis j : i64  fold argmax place k[i] %1 : i64
+          fold argmax max g[i] %0 : f64 } }
+          kernel @k1 { out l start fill 2147483647  out h start fill 2147483647
+          stage (i < n, j < m) { %0 = load y[i, j] : i32  %1 = axis j : i32  fold argmin place l[i] %1 : i32
+          fold argmin min h[i] %0 : i32 } }
+          kernel @k2 { out s start fill 0.0  out t start fill 0.0  out q start fill -inf
+          stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load w[j] : f64
+          fold softmax_sum weighted s[i] %1 : f64  fold softmax_sum sum t[i] %0 : f64
+          fold softmax_sum max q[i] %0 : f64 } })")},
       {"folds of complex and short numbers",
        on_n("x: c128[n, m] param 0, y: f16[n, m] param 1, z: i8[n, m] param 2, s: c128[m] output 0, h: f16[m] "
             "output 1, b: i8[m] output 2, a: bool[m] output 3",
