@@ -258,7 +258,23 @@ def scalar_rows():
             yield Row("", ours, "NumPy" if hasattr(np, op) else "SciPy", microseconds_per_call(ufunc, x, *into))
         if hasattr(np, op):
             yield Row("", ours, "numba @njit", numba_ufunc(getattr(np, op), x))
+    yield from special_rows()
     yield from division_rows()
+
+
+def special_rows():
+    """What models call most, as Python calls it; the peers' arrays are new in each call, as ours are."""
+    import inlay
+    import scipy.special
+
+    for op, low, high in (("lgamma", 0.1, 8), ("digamma", 0.1, 8), ("erf", -4, 4), ("ndtr", -4, 4), ("log_ndtr", -4, 4),
+                          ("softplus", -4, 4), ("tanh", -4, 4)):
+        function = inlay.compile(f"graph @main(%x: f64[n]) {{\n %r = {op} %x\n return %r }}")
+        x = np.linspace(low, high, ELEMENTS)
+        of_scipy = getattr(scipy.special, SCIPY_NAMES.get(op, op), None)
+        peer, ufunc = ("NumPy", np.tanh) if op == "tanh" else ("SciPy", of_scipy)
+        theirs = microseconds_per_call(ufunc, x) if ufunc else None
+        yield ratio_row(f"{op}(x) on 1e5 doubles, from Python", microseconds_per_call(function, x), peer, theirs, 3)
 
 
 def division_rows():
@@ -489,13 +505,21 @@ def cpu_name():
     return names[0].split(":")[1].strip() if names else platform.machine()
 
 
-# How each peer is told to stay at a level of the CPU. (NumPy and BLAS choose for themselves.)
+# How each peer is told to stay at a level of the CPU. (BLAS, which both sides call, chooses for itself.)
 PINNED = {
     "avx2": {"INLAY_CPU_FEATURES": "avx2", "NUMBA_CPU_NAME": "haswell", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
              "PYTENSOR_FLAGS": "gcc__cxxflags=-march=haswell"},
     "sse2": {"INLAY_CPU_FEATURES": "sse2", "NUMBA_CPU_NAME": "x86-64", "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2",
              "PYTENSOR_FLAGS": "gcc__cxxflags=-march=x86-64"},
 }
+ABOVE = {"avx2": ("X86_V4", "AVX512"), "sse2": ("X86_V3", "X86_V4", "AVX", "FMA3", "F16C")}  # names of NumPy's features
+
+
+def of_numpy_above(level):
+    """NumPy refuses to be told of features that it does not know, or that every CPU of its build has."""
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    return " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name] and name.startswith(ABOVE[level]))
 
 
 def stay_at(level):
@@ -507,6 +531,7 @@ def stay_at(level):
         before = os.environ.get(name) if join else None
         # In front: XLA reads no further than to a word that is no flag of its own.
         os.environ[name] = join.join([value, before]) if before else value
+    os.environ["NPY_DISABLE_CPU_FEATURES"] = of_numpy_above(level)
     os.execv(sys.executable, [sys.executable, *sys.argv])
 
 

@@ -15,9 +15,11 @@ struct CompileOptions {
   bool keep_every_bit = false;               // allow only rewrites that change no bit of a result
   bool single_precision = false;             // what is computed in f64 only to be rounded to f32 is computed in f32
   std::string backend;                       // "llvm" or "c"; empty: INLAY_BACKEND, else the first that works here
-  std::string planner;                       // "naive", "greedy", "search", "max"; empty: INLAY_PLANNER, else "search"
-  std::string order;                         // "given", "memory" (docs/memory.md); empty: INLAY_ORDER, else "memory"
-  PlannerFunction custom_planner;            // if set, used instead of `planner`
+  std::string cpu;                 // of llvm: "avx512", "avx2", "sse2", "neon", or features as "-avx512f"; empty:
+                                   // INLAY_CPU_FEATURES, else all that the CPU has
+  std::string planner;             // "naive", "greedy", "search", "max"; empty: INLAY_PLANNER, else "search"
+  std::string order;               // "given", "memory" (docs/memory.md); empty: INLAY_ORDER, else "memory"
+  PlannerFunction custom_planner;  // if set, used instead of `planner`
   std::map<std::string, int64_t> upper_bounds;  // of sizes, by name: the arena is laid out once, for all calls up to
                                                 // them; a call with a larger size throws Error(upper_bound)
   SharingFunction may_share;   // decides what may be computed in place; empty: all that the rule allows

@@ -28,7 +28,7 @@ def show_config(mode="stdout"):
         },
         "cpu": {
             "level": found["level"],
-            "features": found["cpu_features"] or "all that the CPU has",
+            "features": found["wrong_features"] or found["cpu_features"] or "all that the CPU has",
         },
         "threads": {"at most": str(_inlay.max_threads())},
         "backends": {

@@ -161,7 +161,7 @@ class Explanation:
         return notebook.explanation_html(self)
 
 
-def _function_pretty(fn, printer, cycle):
+def function_pretty(fn, printer, cycle):
     printer.text(repr(fn))
     if compilation_of(fn) and not cycle:
         for line in screen.head(explain(fn)):
@@ -169,12 +169,8 @@ def _function_pretty(fn, printer, cycle):
             printer.text(line)
 
 
-def _function_html(fn):
+def function_html(fn):
     return notebook.function_html(repr(fn), screen.head(explain(fn))) if compilation_of(fn) else None
-
-
-_inlay.Function._repr_pretty_ = _function_pretty
-_inlay.Function._repr_html_ = _function_html
 
 
 def explain(fn, *, sizes=None, verbose=False):

@@ -95,15 +95,6 @@ class Exported(list):
         self.sizes = sizes
 
 
-def _method(self, directory, kind="c", **choices):
-    """`inlay.export(self, directory, kind, ...)`, with its choices by keyword."""
-    return export(self, directory, kind, **choices)
-
-
-_method.__name__, _method.__qualname__, _method.__module__ = "export", "Function.export", _inlay.__name__  # of the stubs
-_inlay.Function.export = _method
-
-
 def parts_of(fn):
     """The text, its file, how the function is called, and arrays by the names of bound parameters."""
     if isinstance(fn, str):

@@ -6,7 +6,6 @@ another CPU) and, as a pickle, what Python must know: bound arrays, host functio
 
 import importlib
 import io
-import logging
 import os
 import pickle
 import sys
@@ -15,7 +14,6 @@ import numpy as np
 
 from . import _inlay, errors
 
-_LOG = logging.getLogger("inlay")
 _PYTHON = "python"  # the section of what Python must know
 
 
@@ -79,7 +77,9 @@ def loads(data, name="the function"):
 def program_of(file, bound, host_functions):
     """The `_inlay.Program` of a file that was read."""
     if file.why_not_here:
-        _LOG.debug("inlay compiles a function from a file once more: %s", file.why_not_here)
+        import logging  # which takes as long to import as the rest of this module
+
+        logging.getLogger("inlay").debug("inlay compiles a function from a file once more: %s", file.why_not_here)
     return file.program(bound, host_functions)
 
 

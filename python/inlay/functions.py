@@ -1,10 +1,12 @@
-"""Which program a function of the user's runs, whichever API compiled it."""
+"""Which program a function of the user's runs, whichever API compiled it; and the methods of inlay's own functions, whose
+modules are imported when they are called."""
 
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import _inlay
 from .text import compilation_of
 
 
@@ -62,3 +64,28 @@ def made_of(fn):
         return Made(compilation.program, fn.description, compilation.stage_seconds, lambda functions: {})
     name = getattr(pytensor_function(fn), "name", None) or compiled.description
     return Made(compiled.program, name, compiled.stage_seconds, compiled.host_call_reasons, compiled.cache)
+
+
+def _export(self, directory, kind="c", **choices):
+    """`inlay.export(self, directory, kind, ...)`, with its choices by keyword."""
+    from .exporting import export
+
+    return export(self, directory, kind, **choices)
+
+
+def _pretty(self, printer, cycle):
+    from .explanation import function_pretty
+
+    function_pretty(self, printer, cycle)
+
+
+def _html(self):
+    from .explanation import function_html
+
+    return function_html(self)
+
+
+_export.__name__, _export.__qualname__, _export.__module__ = "export", "Function.export", _inlay.__name__  # of the stubs
+_inlay.Function.export = _export
+_inlay.Function._repr_pretty_ = _pretty
+_inlay.Function._repr_html_ = _html

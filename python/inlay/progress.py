@@ -6,7 +6,6 @@ has left the stack of its thread: what PyTensor does before and after inlay can 
 """
 
 import contextlib
-import shutil
 import sys
 import threading
 import time
@@ -60,6 +59,8 @@ class Progress:
         self._frame = None
 
     def _line(self):
+        import shutil  # which takes as long to import as a tenth of inlay
+
         seconds = f" ({time.monotonic() - self._begin:.0f} s)"
         what = "".join(c if c.isprintable() else "?" for c in self.what)
         return what[: max(shutil.get_terminal_size().columns - len(seconds) - 1, 0)] + seconds

@@ -60,12 +60,7 @@ void set(Options& options, const std::string& name, nb::handle value) {
 Options options_of(nb::dict choices) {
   Options options;
   for (auto [name, value] : choices) set(options, nb::cast<std::string>(name), value);
-  const Backend* backend = options.cpu_features.empty() ? nullptr : &backend_of(options);
-  if (backend && !backend->chooses_cpu.empty()) {
-    throw Error(ErrorCode::unsupported, {},
-                str("cpu=", options.cpu_features, ": ", backend->chooses_cpu, " chooses its CPU"))
-        .help(std::string(backend->cpu_help));
-  }
+  require_choice_of_cpu(options);
   const nb::object planner = nb::borrow(choices.attr("get")("planner", nb::str("")));
   const bool has_name = nb::isinstance<nb::str>(planner);
   options.planning = planning(has_name ? nb::cast<std::string>(planner) : "", has_name ? nb::none() : planner,

@@ -31,7 +31,13 @@ nb::dict config() {
   }
   nb::dict out;
   out["stable_abi"] = kIsStableAbi;
-  const std::string features = llvm_backend::features_from_environment();
+  std::string features;
+  try {
+    features = llvm_backend::features_from_environment();
+    out["wrong_features"] = "";
+  } catch (const Error& error) {
+    out["wrong_features"] = error.diagnostic().message;
+  }
   out["level"] = llvm_backend::level_of(features).name;
   out["cpu_features"] = features;
   out["backends"] = names;

@@ -34,7 +34,9 @@ Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan
           {{"ll", std::move(made.ir)}, {"s", std::move(made.assembly)}}};
 }
 
-Emitted emit_c(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options&, KeepTexts) {
+Emitted emit_c(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
+               KeepTexts) {
+  require_choice_of_cpu(options);
   c_backend::EmitResult made = c_backend::emit(program, plan);
   return {std::move(made.object),
           std::move(made.entry),
@@ -96,6 +98,14 @@ const Backend& backend_of(const Options& options) {
     if (backend.is_available()) return backend;
   }
   return kBackends[0];
+}
+
+void require_choice_of_cpu(const Options& options) {
+  const Backend* backend = options.cpu_features.empty() ? nullptr : &backend_of(options);
+  if (!backend || backend->chooses_cpu.empty()) return;
+  throw Error(ErrorCode::unsupported, {},
+              str("cpu=", options.cpu_features, ": ", backend->chooses_cpu, " chooses its CPU"))
+      .help(std::string(backend->cpu_help));
 }
 
 }  // namespace inlay

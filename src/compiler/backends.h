@@ -48,6 +48,9 @@ const Backend& backend_named(std::string_view name);
 /// the first.
 const Backend& backend_of(const Options& options);
 
+/// Throws Error(unsupported) where a CPU is chosen and the backend of these options is none that can choose one.
+void require_choice_of_cpu(const Options& options);
+
 /// Returns what these options make of a backend's rule for blocks.
 kernel::BlockRule blocks_of(const Options& options, kernel::BlockRule rule);
 

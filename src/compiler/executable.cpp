@@ -215,6 +215,7 @@ Options options_of(const CompileOptions& from) {
   out.rewrite.single_precision = from.single_precision;
   if (from.keep_every_bit) out.rewrite.farthest = Close::bitwise;
   if (!from.backend.empty()) out.backend = from.backend;
+  out.cpu_features = from.cpu;
   if (!from.planner.empty()) out.planning.planner = memory::planner_named(from.planner, "planner");
   if (!from.order.empty()) out.order = memory::step_order_named(from.order, "order");
   if (!from.dump_directory.empty()) out.dump_directory = from.dump_directory;

@@ -44,6 +44,25 @@ TEST_F(CppDoor, NamesItsBackend) {
             "error[unknown-name]: there is no backend `rust`\n  help: the backends are llvm and c");
 }
 
+TEST_F(CppDoor, StaysAtALevelOfTheCpu) {
+  if (!backend_named("llvm").is_available()) GTEST_SKIP() << "no code generator";
+  GraphBuilder b;
+  b.output(b.scalar(ScalarOp::exp_, {b.param("x", {DType::f64, {}})}), "y");
+  const Graph graph = std::move(b).finish();
+#if defined(__aarch64__)
+  constexpr const char *kLevel = "neon", *kOther = "avx2";
+#else
+  constexpr const char *kLevel = "sse2", *kOther = "neon";
+#endif
+  EXPECT_THAT(compile(graph, {.backend = "llvm", .cpu = kLevel})({0.0})[0].elements<double>(), ElementsAre(1.0));
+  EXPECT_THAT(error_of([&] { compile(graph, {.backend = "llvm", .cpu = kOther}); }),
+              testing::StartsWith(str("error[unsupported]: this CPU has no ", kOther)));
+  if (backend_named("c").is_available()) {
+    EXPECT_THAT(error_of([&] { compile(graph, {.backend = "c", .cpu = kLevel}); }),
+                testing::StartsWith(str("error[unsupported]: cpu=", kLevel, ": the C compiler chooses its CPU")));
+  }
+}
+
 TEST_F(CppDoor, RunsOnAsManyThreadsAsItsOptionsSay) {
   const Graph graph = parse(R"(graph @main(%x: f64[n]) {
     %e = exp %x

@@ -4,6 +4,7 @@
 
 #include "ir/positions.h"
 #include "ir/traits.h"
+#include "ops/vector_functions.h"
 #include "rewrite/fold_literal.h"
 #include "rewrite/node_rules.h"
 
@@ -39,6 +40,12 @@ std::optional<Known> known(Simplifier& simplifier, ValueId v) {
   return out;
 }
 
+/// The value of an op whose operands are known; none of what the vector math computes, so that a constant is the number
+/// that the same operand gives as an argument, on each CPU its own.
+std::optional<Literal> as_at_run_time(ScalarOp op, std::span<const Literal> operands) {
+  return has_vector_form(op, operands.back().dtype) ? std::nullopt : fold_scalar(op, operands);
+}
+
 /// op(splats) -> splat
 std::optional<ValueId> fold(Simplifier& simplifier, const Node& node, const TensorType& type) {
   std::vector<Literal> literals;
@@ -47,7 +54,7 @@ std::optional<ValueId> fold(Simplifier& simplifier, const Node& node, const Tens
     if (!literal) return std::nullopt;
     literals.push_back(*literal);
   }
-  const std::optional<Literal> folded = fold_scalar(node.scalar, literals);
+  const std::optional<Literal> folded = as_at_run_time(node.scalar, literals);
   if (!folded || !simplifier.fires()) return std::nullopt;
   return simplifier.filled(*folded, type.dims);
 }
@@ -65,7 +72,7 @@ std::optional<ValueId> fold_elements(Simplifier& simplifier, const Node& node, c
   for_each_position(*dims, [&](const Position& at) {
     std::vector<Literal> literals;
     for (const Known& operand : operands) literals.push_back(element(operand, at));
-    if (const auto folded = fold_scalar(node.scalar, literals)) out.push_back(*folded);
+    if (const auto folded = as_at_run_time(node.scalar, literals)) out.push_back(*folded);
   });
   if (out.empty() || static_cast<int64_t>(out.size()) != num_elements(*dims) || !simplifier.fires())
     return std::nullopt;

@@ -99,15 +99,23 @@ print(len(inlay.pytensor.explain(fn).draws))
 @pytest.mark.parametrize(
     "features, error",
     [
-        ("-sse2", "error[unsupported]: every x86-64 CPU has sse2"),
-        ("-avx512f,avx2", "error[unknown-name]: there is no CPU feature `avx2`"),
-        ("-wings", "error[unknown-name]: there is no CPU feature `-wings`"),
+        ("-sse2", "error[unsupported]: INLAY_CPU_FEATURES: every x86-64 CPU has sse2"),
+        ("-avx512f,avx2", "error[unknown-name]: INLAY_CPU_FEATURES: there is no CPU feature `avx2`"),
+        ("haswell", "error[unknown-name]: INLAY_CPU_FEATURES: there is no CPU feature `haswell`"),
+        ("neon", "error[unsupported]: INLAY_CPU_FEATURES: this CPU has no neon"),
+        ("-wings", "error[unknown-name]: INLAY_CPU_FEATURES: there is no CPU feature `-wings`"),
     ],
 )
 def test_cpu_features_are_known(features, error):
     program = "import inlay; inlay.compile('graph @main(%x: f64[n]) { %y = exp %x; return %y }')"
     done = python(program, INLAY_BACKEND="llvm", INLAY_CPU_FEATURES=features)
     assert error in done.stderr and done.returncode == 1
+
+
+@pytest.mark.parametrize("features, words", [("neon", "this CPU has no neon"), ("haswell", "there is no CPU feature `haswell`")])
+def test_a_wrong_level_is_shown(features, words):
+    done = python("import inlay; print(inlay.show_config('dicts')['cpu'])", INLAY_CPU_FEATURES=features)
+    assert f"INLAY_CPU_FEATURES: {words}" in done.stdout, done.stderr
 
 
 def test_a_level_of_the_cpu_can_be_chosen(monkeypatch):

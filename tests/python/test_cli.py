@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import pty
 import resource
 import shutil
@@ -310,6 +311,7 @@ def test_a_wrong_environment_is_said(program):
         (whole[:1000], "the file is cut short"),
         (whole[:30], "file too short"),
         (b"", "file too short"),
+        (whole[:18] + b"\x28\0" + whole[20:], "the file is of another architecture"),  # 32-bit ARM
         (b"text" * 1000, "invalid ELF header"),
     ]:
         (program / "damaged.so").write_bytes(content)
@@ -318,6 +320,19 @@ def test_a_wrong_environment_is_said(program):
         assert "help: name libinlay_jit.so, or unset INLAY_JIT" in text
     text = tool("explain", "p.inlay", code=1, INLAY_DUMP="/proc/nowhere")
     assert text.startswith("error[invalid-file]: cannot make the folder /proc/nowhere for the dumps: ")
+
+
+def test_a_level_of_the_cpu_can_be_chosen(program):
+    level, other = ("sse2", "neon") if platform.machine() == "x86_64" else ("neon", "sse2")
+    assert tool("run", "p.inlay", *ARGUMENTS, "--cpu", level) == tool("run", "p.inlay", *ARGUMENTS)
+    assert tool("explain", "p.inlay", "--cpu", level)
+    assert f"this CPU has no {other}" in tool("explain", "p.inlay", "--cpu", other, code=1)
+    assert f"error[unsupported]: this CPU has no {other}" in tool("run", "p.inlay", *ARGUMENTS, "--cpu", other, code=1)
+    assert "the C compiler chooses its CPU" in tool(
+        "run", "p.inlay", *ARGUMENTS, "--cpu", level, "--evaluator", "c", code=1
+    )
+    text = tool("run", "p.inlay", *ARGUMENTS, code=1, INLAY_BACKEND="llvm", INLAY_CPU_FEATURES="haswell")
+    assert text.startswith("error[unknown-name]: INLAY_CPU_FEATURES: there is no CPU feature `haswell`")
 
 
 def at_a_terminal(*arguments, **environment):

@@ -411,10 +411,6 @@ def units_apart(a, b):
         return np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, np.abs(a - b) / np.spacing(np.maximum(np.abs(a), 2.0**-4)))
 
 
-# These begin with the CPU's own estimate of a root or a reciprocal.
-ESTIMATED = {"f64": {"arcsin", "arccos"}, "f32": {"arcsin", "arccos", "sigmoid", "tanh"}}
-
-
 HAS_EIGHT_LANES = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() and "INLAY_CPU_FEATURES" not in os.environ
 
 
@@ -425,11 +421,62 @@ def test_functions_of_eight_and_of_four_lanes(dtype, monkeypatch):
     wide = program(dtype, "[n]", UNARY, BINARY)(x, x[::-1].copy())
     monkeypatch.setenv("INLAY_CPU_FEATURES", "-avx512f")
     narrow = program(dtype, "[n]", UNARY, BINARY)(x, x[::-1].copy())
-    for op, a, b in zip([*UNARY, *BINARY], wide, narrow, strict=True):
-        if op in ESTIMATED[dtype]:
-            assert units_apart(a, b).max() <= 2, op
-        else:
-            assert same(a, b), op
+    expect_same(wide, narrow, dtype)
+
+
+CONSTANTS = "exp log log1p sigmoid softplus tanh sin cos arctan erf erfc ndtr log_ndtr lgamma digamma sinh arcsinh cbrt".split()
+
+
+@pytest.mark.parametrize("shape", ["", "[2]"])
+@pytest.mark.parametrize("cpu", [None, "sse2"])
+@on_each_dtype
+def test_a_constant_is_the_number_of_an_argument(dtype, cpu, shape):
+    x = arguments(dtype, 40)
+    x = x[np.isfinite(x)][:16]
+    if dtype == "f64":
+        x = np.append(x, [0.3, 7.48, -1.3, 2.0])
+    lines = [f"%c{i} = literal {float(v)!r} : {dtype}" for i, v in enumerate(x)]
+    if shape:  # element by element: each number and its neighbour
+        lines = [f"%c{i} = literal [{float(v)!r}, {float(v)!r}] : {dtype}[2]" for i, v in enumerate(x)]
+    for op in CONSTANTS:
+        body = [*lines, *(f"%y{i} = {op} %c{i}" for i in range(len(x)))]
+        names = ", ".join(f"%y{i}" for i in range(len(x)))
+        made = inlay.compile("graph @main() {\n" + "\n".join(body) + f"\nreturn {names}\n}}", backend="llvm", cpu=cpu)
+        constants = np.array([np.ravel(y)[0] for y in made()], x.dtype)
+        fn = inlay.compile(f"graph @main(%x: {dtype}[n]) {{\n%y = {op} %x\nreturn %y\n}}", backend="llvm", cpu=cpu)
+        assert same(constants, fn(x)), op
+
+
+@on_each_dtype
+def test_trigamma_left_of_0_in_both_backends(dtype):
+    text = f"graph @main(%x: {dtype}[n]) {{\n%y = trigamma %x\nreturn %y\n}}"
+    x = np.concatenate([-np.random.default_rng(1).uniform(0, 30, 5001), [-1.0, -0.0, -1e-170, -np.inf, np.nan]]).astype(DTYPES[dtype])
+    assert same(inlay.compile(text, backend="llvm")(x), inlay.compile(text, backend="c")(x))
+
+
+def complex_results(dtype, backend, cpu):
+    text = f"""graph @main(%x: {dtype}[n], %y: {dtype}[n]) {{
+      %p = mul %x, %y
+      %c = conj %x
+      %norm = mul %c, %x
+      %d = div %x, %y
+      %r = reciprocal %x
+      %s = square %x
+      return %p, %norm, %d, %r, %s
+    }}"""
+    rng = np.random.default_rng(4)
+    x, y = (rng.normal(size=20_001) + 1j * rng.normal(size=20_001) for _ in range(2))
+    kind = np.complex128 if dtype == "c128" else np.complex64
+    return [v.view(v.real.dtype) for v in inlay.compile(text, backend=backend, cpu=cpu)(x.astype(kind), y.astype(kind))]
+
+
+@pytest.mark.parametrize("dtype", ["c128", "c64"])
+def test_complex_products_and_quotients_on_every_cpu_and_in_both_backends(dtype):
+    want = complex_results(dtype, "llvm", "sse2")
+    assert not want[1][1::2].any()  # the imaginary part of a number times its conjugate
+    for backend, cpu in [("llvm", None), ("c", None)]:
+        for name, a, b in zip("mul norm div reciprocal square".split(), want, complex_results(dtype, backend, cpu), strict=True):
+            assert same(a, b), (name, backend)
 
 
 @pytest.mark.parametrize("name, value", [("INLAY_CPU_FEATURES", "-fma"), ("INLAY_BACKEND", "c")])

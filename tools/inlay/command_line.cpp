@@ -34,6 +34,7 @@ Environment:
   INLAY_PLANNER=P   as --planner=P, for every API
   INLAY_ORDER=given as --order=given, for every API
   INLAY_BACKEND=c   C99 and the system's compiler instead of llvm (docs/backends.md); CC names it, INLAY_CFLAGS more flags
+  INLAY_CPU_FEATURES=LEVEL   as --cpu=LEVEL, for every API (docs/codegen.md)
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
   INLAY_THREADS=N   at most so many threads of the process run functions (docs/threads.md)
   INLAY_CACHE=0     PyTensor's functions are not kept from process to process (inlay cache --help)
@@ -202,6 +203,13 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
                 "convolutions of a network are sums that read their windows where they lie, and no products");
 }
 
+/// Of what makes machine code.
+void add_cpu(CLI::App* app, CompileFlags& flags) {
+  app->add_option("--cpu", flags.cpu,
+                  "the level that the code is for, as avx2 or sse2, or features of LLVM, as -avx512f")
+      ->type_name("LEVEL");
+}
+
 CLI::App* declare(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Run a program on .npy files and numbers");
   run->add_option("file", command.file, "the program")->required();
@@ -225,6 +233,7 @@ CLI::App* declare(CLI::App& app, RunCommand& command) {
       ->check(at_least(1))
       ->type_name("N");
   add_compile_flags(run, command.compile);
+  add_cpu(run, command.compile);
   run->footer(kRunFooter);
   return run;
 }
@@ -268,6 +277,7 @@ CLI::App* declare(CLI::App& app, ExplainCommand& command) {
       ->check(path())
       ->type_name("FILE.html");
   add_compile_flags(explain, command.compile);
+  add_cpu(explain, command.compile);
   explain->footer(kExplainFooter);
   return explain;
 }

@@ -22,6 +22,7 @@ struct CompileFlags {
   std::string fuse;                // empty: as the environment says
   std::string planner;             // likewise
   std::string order;               // likewise
+  std::string cpu;                 // likewise
   std::vector<std::string> upper;  // "n=4096"
   std::vector<std::string> no_inplace;
   std::vector<std::string> rewrite_off;

@@ -85,6 +85,7 @@ Options CompileFlags::options() const {
   if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
   if (!planner.empty()) options.planning.planner = memory::planner_named(planner, "--planner");
   if (!order.empty()) options.order = memory::step_order_named(order, "--order");
+  options.cpu_features = cpu;
   options.planning.upper_bounds = named_sizes("--upper", upper);
   if (!no_inplace.empty()) {
     options.may_share = [names = no_inplace](const std::string& step, const std::string& value,

@@ -188,7 +188,7 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::ndtri_: return own(needs, "ndtri", dtype, v);
     case ScalarOp::ndtri_exp_: return called(needs, "ndtri_exp", dtype, v);
     case ScalarOp::digamma_: return partly_called(needs, "digamma", dtype, v);
-    case ScalarOp::trigamma_: return own(needs, "trigamma", dtype, v);
+    case ScalarOp::trigamma_: return partly_called(needs, "trigamma", dtype, v);
     case ScalarOp::i0_: return own(needs, "i0", dtype, v);
     case ScalarOp::i1_: return own(needs, "i1", dtype, v);
     case ScalarOp::j0_: return called(needs, "j0", dtype, v);

@@ -7,6 +7,7 @@
 #if INLAY_HAS_LLVM
 #include "backend/llvm/math/vector_code.h"
 #endif
+#include "ops/vector_functions.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -17,25 +18,13 @@ using kernel::Support;
 /// How several lanes of an op are computed: by instructions, by the vector math, or by a call for each.
 enum class Form : uint8_t { instructions, vector_math, calls };
 
-/// By the list that the vector math itself is made of.
-bool is_vector_math(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-#define OF_DOUBLES(name) #name,
-#define OF_FLOATS(name)
-#include "backend/llvm/math/vector_code.def"
-#undef OF_FLOATS
-#undef OF_DOUBLES
-  };
-  return std::ranges::find(kNames, name) != std::end(kNames);
-}
-
 Form form_of(ScalarOp op, DType dtype) {
   // Of complex numbers what is a formula of the parts.
   const bool is_function_of_parts = op == ScalarOp::sign_ || op == ScalarOp::abs_;
   if (is_complex(dtype))
     return facts(op).cost <= kCostOfDivision && !is_function_of_parts ? Form::instructions : Form::calls;
   if (facts(op).cost <= kCostOfRoot) return Form::instructions;
-  return is_float(dtype) && is_vector_math(facts(op).name) ? Form::vector_math : Form::calls;
+  return has_vector_form(op, dtype) ? Form::vector_math : Form::calls;
 }
 
 Support support(ScalarOp op, DType dtype) {

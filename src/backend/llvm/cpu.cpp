@@ -20,6 +20,15 @@ constexpr CpuLevel kLevels[] = {{"avx512", 64, ""}, {"avx2", 32, "-avx512f"}, {"
 constexpr std::string_view kLevelsElsewhere[] = {"neon"};
 #endif
 
+/// Without its sign a feature is none: LLVM would take it for one that is there.
+void require_signs(std::string_view features) {
+  while (!features.empty()) {
+    const std::size_t comma = std::min(features.find(','), features.size());
+    if (features[0] != '-' && features[0] != '+') throw no_feature(features.substr(0, comma));
+    features.remove_prefix(std::min(comma + 1, features.size()));
+  }
+}
+
 Error has_no(std::string_view level) {
   return Error(ErrorCode::unsupported, {}, str("this CPU has no ", level))
       .help(str("its level is ", level_of("").name));
@@ -42,17 +51,35 @@ bool leaves(std::string_view features, std::initializer_list<std::string_view> n
 
 }  // namespace
 
+Error no_feature(std::string_view name) {
+  return Error(ErrorCode::unknown_name, {}, str("there is no CPU feature `", name, "`"))
+      .help(str("it is a level (", level_names(), ") or features as LLVM names them, with a sign: -avx512f"));
+}
+
+Error of_environment(const Error& error) {
+  Diagnostic out = error.diagnostic();
+  out.message = str("INLAY_CPU_FEATURES: ", out.message);
+  return Error(std::move(out));
+}
+
 std::string features_of(std::string_view choice) {
   if (std::ranges::find(kLevelsElsewhere, choice) != std::end(kLevelsElsewhere)) throw has_no(choice);
   const auto level = std::ranges::find(kLevels, choice, &CpuLevel::name);
-  if (level == std::end(kLevels)) return std::string(choice);
+  if (level == std::end(kLevels)) {
+    require_signs(choice);
+    return std::string(choice);
+  }
   if (level->vector_bytes > vector_bytes("")) throw has_no(choice);
   return std::string(level->above);
 }
 
 std::string features_from_environment() {
   const char* text = std::getenv("INLAY_CPU_FEATURES");
-  return features_of(text ? text : "");
+  try {
+    return features_of(text ? text : "");
+  } catch (const Error& error) {
+    throw of_environment(error);
+  }
 }
 
 std::string chosen_features(std::string_view named) {

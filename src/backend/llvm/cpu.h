@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/error.h"
+
 namespace inlay::llvm_backend {
 
 /// A level of x86-64 or aarch64 CPUs, named for its vectors.
@@ -18,11 +20,18 @@ std::string_view architecture();
 
 /// The CPU at hand as `choice` says, as features that are laid over those that it has. A choice is a level, as
 /// "avx2", or is such features itself, as "-avx512f,-fma"; empty: all that there is. Throws Error(unsupported) for a
-/// level that this CPU does not have.
+/// level that this CPU does not have, Error(unknown_name) for a feature without a sign.
 std::string features_of(std::string_view choice);
 
-/// The same of the environment's INLAY_CPU_FEATURES: "avx2" makes every process take the CPU for one without AVX-512.
+/// The same of the environment's INLAY_CPU_FEATURES, which its errors name: "avx2" makes every process take the CPU for
+/// one without AVX-512.
 std::string features_from_environment();
+
+/// `error`, about features that the environment chose.
+Error of_environment(const Error& error);
+
+/// There is no CPU feature of that name.
+Error no_feature(std::string_view name);
 
 /// The features that a compilation has which names these: the environment's, where it names none.
 std::string chosen_features(std::string_view named);

@@ -83,7 +83,18 @@ namespace {
 
 Value* magnitude(FunctionEmitter& f, Value* x) { return f.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
 
+/// For its lifetime no product is fused with a sum. The two products of a part are of one size: one that is not rounded
+/// would leave the other's rounding where they cancel, as in the imaginary part of z times its conjugate.
+class EachRounds {
+ public:
+  explicit EachRounds(FunctionEmitter& f) : guard_(f.b) { f.b.clearFastMathFlags(); }
+
+ private:
+  llvm::IRBuilder<>::FastMathFlagGuard guard_;
+};
+
 Parts product(FunctionEmitter& f, Parts x, Parts y) {
+  const EachRounds each(f);
   llvm::IRBuilder<>& b = f.b;
   return {b.CreateFSub(b.CreateFMul(x.re, y.re), b.CreateFMul(x.im, y.im)),
           b.CreateFAdd(b.CreateFMul(x.re, y.im), b.CreateFMul(x.im, y.re))};
@@ -104,6 +115,7 @@ Divisor divisor(FunctionEmitter& f, Parts y, Value* real_is_larger) {
 }
 
 Parts quotient(FunctionEmitter& f, Parts x, Parts y) {
+  const EachRounds each(f);
   llvm::IRBuilder<>& b = f.b;
   Value *re = magnitude(f, y.re), *im = magnitude(f, y.im);
   const Divisor by = divisor(f, y, b.CreateFCmpOGE(re, im));
@@ -120,6 +132,7 @@ Parts quotient(FunctionEmitter& f, Parts x, Parts y) {
 }
 
 Parts reciprocal(FunctionEmitter& f, Parts y) {
+  const EachRounds each(f);
   llvm::IRBuilder<>& b = f.b;
   const Divisor by = divisor(f, y, b.CreateFCmpOLE(magnitude(f, y.im), magnitude(f, y.re)));
   Value* one = b.CreateFDiv(number_like(y.re, 1), by.whole);

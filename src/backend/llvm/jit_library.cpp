@@ -43,21 +43,32 @@ std::vector<std::string> candidates() {
   return out;
 }
 
-/// How many bytes a file of ELF has by its own account: the table of its sections comes last. None: it is no such file.
-std::optional<uint64_t> bytes_by_its_header(const fs::path& path) {
+/// None: it is no file of ELF.
+std::optional<Elf64_Ehdr> header_of(const fs::path& path) {
   Elf64_Ehdr header{};
   std::ifstream file(path, std::ios::binary);
   if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return std::nullopt;
-  return header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
+  return header;
 }
 
-/// A file that a full disk cut short: the loader maps it, and whoever reads what is missing dies of SIGBUS.
-bool is_cut_short(const fs::path& path) {
+#if defined(__aarch64__)
+constexpr Elf64_Half kMachine = EM_AARCH64;
+#else
+constexpr Elf64_Half kMachine = EM_X86_64;
+#endif
+
+/// What the loader does not say, or says wrongly; empty: nothing of that kind. A file that a full disk cut short it
+/// maps, and whoever reads what is missing dies of SIGBUS: by the header's own account the table of sections comes
+/// last. One of another architecture it passes over as if there were none.
+std::string_view flaw_of(const fs::path& path) {
   std::error_code failed;
   const uint64_t size = fs::file_size(path, failed);
-  if (failed) return false;
-  return size < bytes_by_its_header(path).value_or(0);
+  const std::optional<Elf64_Ehdr> header = header_of(path);
+  if (failed || !header) return "";
+  if (header->e_machine != kMachine) return "the file is of another architecture";
+  const uint64_t end = header->e_shoff + uint64_t{header->e_shnum} * header->e_shentsize;
+  return size < end ? "the file is cut short" : "";
 }
 
 /// What `jit` has loaded, for as long as the process lives.
@@ -82,8 +93,8 @@ std::string path_of(void* library) {
 
 /// The function of the library at `path`; null in it: `why` says why not.
 Loaded load_jit(const std::string& path, std::string& why) {
-  if (path != kLibrary && is_cut_short(path)) {
-    why = str(path, ": the file is cut short");
+  if (const std::string_view flaw = path == kLibrary ? "" : flaw_of(path); !flaw.empty()) {
+    why = str(path, ": ", flaw);
     return {};
   }
   // RTLD_LOCAL, and hidden symbols inside: another LLVM in this process and ours never meet.
@@ -123,10 +134,14 @@ JitEmit jit() {
 
 std::string path_of_jit() {
   if (const Loaded* const library = loaded.load(std::memory_order_acquire)) return library->path;
-  if (const char* named = std::getenv("INLAY_JIT"); named && *named) return canonical(named);
+  const auto described = [](const std::string& path) {
+    const std::string_view flaw = flaw_of(path);
+    return flaw.empty() ? canonical(path) : str(canonical(path), ": ", flaw);
+  };
+  if (const char* named = std::getenv("INLAY_JIT"); named && *named) return described(named);
   for (const std::string& path : candidates()) {
     std::error_code ignored;
-    if (fs::exists(path, ignored) && !is_cut_short(path)) return canonical(path);
+    if (fs::exists(path, ignored)) return described(path);
   }
   return kLibrary;
 }

@@ -78,11 +78,7 @@ void require_features(std::string_view features) {
   while (!features.empty()) {
     const std::size_t comma = std::min(features.find(','), features.size());
     const std::string_view name = features.substr(0, comma);
-    const bool is_signed = name.starts_with('-') || name.starts_with('+');
-    if (!is_signed || !known.contains(name.substr(1))) {
-      throw Error(ErrorCode::unknown_name, {}, str("there is no CPU feature `", name, "`"))
-          .help(str("it is a level (", level_names(), ") or features as LLVM names them, with a sign: -avx512f"));
-    }
+    if (!known.contains(name.substr(1))) throw no_feature(name);
     if (name.starts_with('-') && std::ranges::find(kBase, name.substr(1)) != std::end(kBase)) {
       throw Error(ErrorCode::unsupported, {}, str("every ", architecture(), " CPU has ", name.substr(1)));
     }
@@ -159,7 +155,13 @@ EngineLoan::EngineLoan(const std::string& features) : features_(chosen_features(
     }
   }
   if (engine_ && ++engine_->num_uses > kUsesOfOneContext) engine_.reset();
-  if (!engine_) engine_ = std::make_unique<Engine>(features_);
+  if (engine_) return;
+  try {
+    engine_ = std::make_unique<Engine>(features_);
+  } catch (const Error& error) {
+    if (features.empty() && !features_.empty()) throw of_environment(error);
+    throw;
+  }
 }
 
 EngineLoan::~EngineLoan() {

@@ -15,18 +15,31 @@ static inline c128 c128_of_c64(c64 z) { return (c128){z.re, z.im}; }
 
 static inline c64 c64_of_c128(c128 z) { return (c64){(float)z.re, (float)z.im}; }
 
-static inline c128 mul_c128(c128 a, c128 b) { return (c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+/* A product as it is: gcc fuses those of alternating sums and differences in spite of -ffp-contract=off. */
+static inline double rounded_f64(double x) {
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 12
+  return __builtin_assoc_barrier(x);
+#else
+  return x;
+#endif
+}
 
-/* Smith (1962): divides by the larger part of b first, so that nothing overflows early. */
+static inline c128 mul_c128(c128 a, c128 b) {
+  return (c128){rounded_f64(a.re * b.re) - rounded_f64(a.im * b.im),
+                rounded_f64(a.re * b.im) + rounded_f64(a.im * b.re)};
+}
+
+/* Smith (1962): divides by the larger part of b first, so that nothing overflows early. With the parts of a in the
+   order of those of b, and without branches, which gcc would fuse. */
 static inline c128 div_c128(c128 a, c128 b) {
   const double re = fabs(b.re), im = fabs(b.im);
-  if (re >= im) {
-    if (re == 0 && im == 0) return (c128){a.re / re, a.im / re};
-    const double ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
-    return (c128){(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
-  }
-  const double ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
-  return (c128){(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+  if (re == 0 && im == 0) return (c128){a.re / re, a.im / re};
+  const bool real_is_larger = re >= im;
+  const double larger = real_is_larger ? b.re : b.im, smaller = real_is_larger ? b.im : b.re;
+  const double ratio = smaller / larger, scale = 1 / (larger + smaller * ratio);
+  const double first = real_is_larger ? a.re : a.im, second = real_is_larger ? a.im : a.re;
+  const double cross = first * ratio;
+  return (c128){(first + second * ratio) * scale, (real_is_larger ? second - cross : cross - second) * scale};
 }
 
 static inline c128 reciprocal_c128(c128 a) {
@@ -38,17 +51,28 @@ static inline c128 reciprocal_c128(c128 a) {
   return (c128){ratio / whole, -1 / whole};
 }
 
-static inline c64 mul_c64(c64 a, c64 b) { return (c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+static inline float rounded_f32(float x) {
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 12
+  return __builtin_assoc_barrier(x);
+#else
+  return x;
+#endif
+}
+
+static inline c64 mul_c64(c64 a, c64 b) {
+  return (c64){rounded_f32(a.re * b.re) - rounded_f32(a.im * b.im),
+               rounded_f32(a.re * b.im) + rounded_f32(a.im * b.re)};
+}
 
 static inline c64 div_c64(c64 a, c64 b) {
   const float re = fabsf(b.re), im = fabsf(b.im);
-  if (re >= im) {
-    if (re == 0 && im == 0) return (c64){a.re / re, a.im / re};
-    const float ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
-    return (c64){(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
-  }
-  const float ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
-  return (c64){(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+  if (re == 0 && im == 0) return (c64){a.re / re, a.im / re};
+  const bool real_is_larger = re >= im;
+  const float larger = real_is_larger ? b.re : b.im, smaller = real_is_larger ? b.im : b.re;
+  const float ratio = smaller / larger, scale = 1 / (larger + smaller * ratio);
+  const float first = real_is_larger ? a.re : a.im, second = real_is_larger ? a.im : a.re;
+  const float cross = first * ratio;
+  return (c64){(first + second * ratio) * scale, (real_is_larger ? second - cross : cross - second) * scale};
 }
 
 static inline c64 reciprocal_c64(c64 a) {

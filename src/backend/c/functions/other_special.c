@@ -85,7 +85,7 @@ static double sum_over_poles(double n, double q) {
 static double inlay_s_polygamma(double n, double x) {
   if (!(n >= 0 && n == floor(n)) || isnan(x)) return NAN;
   if (n == 0) return digamma_f64(x, inlay_s_digamma);
-  if (n == 1) return trigamma_f64(x);
+  if (n == 1) return trigamma_f64(x, inlay_s_trigamma);
   const bool is_even = fmod(n, 2) == 0;
   if (is_pole_of_gamma(x)) return is_even ? -INFINITY : INFINITY;
   if (x == INFINITY) return is_even ? -0.0 : 0.0;

@@ -90,12 +90,9 @@ static inline double lbeta_f64(double a, double b) {
   return lgamma(greater) + lgamma(less) - lgamma(a + b);
 }
 
-/* The second derivative of lgamma; left of 0 by reflection, whose first term is the greater by far. */
-static inline double trigamma_f64(double x) {
-  if (!(x < 0)) return math_trigamma_of_positive(x);
-  if (is_pole_of_gamma(x) || x > -1e-160) return INFINITY;
-  const double s = sin(0x1.921fb54442d18p+1 * (x - nearbyint(x))) * 0x1.45f306dc9c883p-2;
-  return 1 / (s * s) - math_trigamma_of_positive(1 - x);
+/* Left of 0 by a function of whoever links this. */
+static inline double trigamma_f64(double x, double (*of_negative)(double)) {
+  return x < 0 ? of_negative(x) : math_trigamma_of_positive(x);
 }
 
 /* Of other orders than 0, 1 and -1 by a function of whoever links this. */

@@ -147,7 +147,6 @@ TEST_P(VectorMathOfFloats, StaysWithinTheBoundEverywhere) {
 }
 
 TEST_P(VectorMathOfFloats, IsAsOneLane) {
-  if (width().lanes == 8) GTEST_SKIP() << "has its own guess of a quotient";
   const InlayFloatFunction* one = width().one_lane->float_functions;
   while (one->name && one->name != asked().name) ++one;
   ASSERT_NE(one->name, nullptr);

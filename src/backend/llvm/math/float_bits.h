@@ -27,9 +27,4 @@ INLAY_INLINE vf by_class_of_f(vf x, vf result, int what) {
   return select_f(x < INFINITY, result, x);
 }
 
-INLAY_INLINE vf near_reciprocal_of_two_f(vf x, vf low) {
-  const vf inverse = 1 / x;
-  return fnma_f(inverse * inverse, low, inverse);
-}
-
-INLAY_INLINE vf near_reciprocal_f(vf x) { return 1 / x; }
+INLAY_INLINE vf reciprocal_f(vf x) { return 1 / x; }

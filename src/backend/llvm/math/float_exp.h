@@ -91,7 +91,7 @@ INLAY_INLINE vf float_sigmoid_of(vf x) {
   const vfi left = x < 0;
   const vf n = select_f(left, e.high, splat_f(1)), n_low = select_f(left, e.low, splat_f(0));
   const vf d = 1 + e.high, d_low = ((1 - d) + e.high) + e.low;
-  const vf inverse = near_reciprocal_f(d);
+  const vf inverse = reciprocal_f(d);
   const vf q = n * inverse;
   return fma_f(rest_of_quotient_f(q, d, n) + fnma_f(q, d_low, n_low), inverse, q);
 }
@@ -103,7 +103,8 @@ INLAY_INLINE vf float_tanh_of(vf x) {
   const vf s = scale_f(splat_f(1), -e.k);
   const vf one = 1 + s;
   const vf d = one + e.p;
-  const vf far = fnma_f(s + s, near_reciprocal_of_two_f(d, (one - d) + e.p), splat_f(1));
+  const vf inverse = reciprocal_f(d);
+  const vf far = fnma_f(s + s, fnma_f(inverse * inverse, (one - d) + e.p, inverse), splat_f(1));
   const vf square = y * y;
   const vf near = fma_f(y * square, POLYNOMIAL_F(square, kFloatTanhPoly), y);
   return with_sign_of_f(select_f(y < 0.9f, near, far), x);

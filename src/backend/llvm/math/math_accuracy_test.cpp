@@ -358,9 +358,6 @@ TEST_P(VectorLanes, InversesHaveTheirRootsAndI0Its1) {
   }
 }
 
-/// Functions whose instructions for a first guess are those of AVX-512 alone.
-bool has_own_guess(const std::string& name) { return name == "arcsin" || name == "arccos"; }
-
 /// A million arguments, or as many as are asked for, of all ranges and of any bits.
 std::vector<double> a_million(const std::vector<Range>& ranges, std::mt19937_64& random) {
   const std::size_t count = static_cast<std::size_t>(arguments_in_each(1, 1'000'000));
@@ -391,7 +388,6 @@ TEST(VectorMathOfAllWidths, GivesTheSameBits) {
   if (eight == std::end(kVectorWidths) || !eight->can_run) GTEST_SKIP() << kCannotRun;
   std::mt19937_64 random(3);
   for (const Function& asked : functions()) {
-    if (has_own_guess(asked.name)) continue;
     expect_same_bits(asked.name, find_in(*eight->loops, asked.name), find_in(*four->loops, asked.name),
                      a_million(asked.ranges, random));
   }

@@ -3,7 +3,7 @@
 // them is whole numbers and exact, so the arguments are the same everywhere.
 //
 // INLAY_UPDATE_MATH_BITS=1 writes the file anew, by the last width that this machine can run and that has fused
-// multiply-adds: on x86-64 that is AVX2, whose functions begin with no estimate of the CPU's own.
+// multiply-adds.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -144,12 +144,6 @@ std::map<std::string, std::string> recorded() {
   return rows;
 }
 
-/// AVX-512 has estimates of a root and of a reciprocal, which these begin with.
-bool has_own_guess(const VectorWidth& width, const std::string& name) {
-  return width.lanes == 8 &&
-         (name == "f64 arcsin" || name == "f64 arccos" || name == "f32 sigmoid" || name == "f32 tanh");
-}
-
 class SameBits : public testing::TestWithParam<VectorWidth> {};
 
 TEST_P(SameBits, AreThoseOfEveryWidthAndArchitecture) {
@@ -163,11 +157,7 @@ TEST_P(SameBits, AreThoseOfEveryWidthAndArchitecture) {
   }
   const std::map<std::string, std::string> expected = recorded();
   ASSERT_EQ(rows.size(), expected.size());
-  for (const auto& [name, row] : rows) {
-    if (!has_own_guess(GetParam(), name)) {
-      EXPECT_EQ(row, expected.contains(name) ? expected.at(name) : "") << name;
-    }
-  }
+  for (const auto& [name, row] : rows) EXPECT_EQ(row, expected.contains(name) ? expected.at(name) : "") << name;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SameBits, testing::ValuesIn(kVectorWidths),

@@ -13,6 +13,6 @@ const InlayVectorCode inlay_vector_code_4[] = {
 #else
 const InlayVectorCode inlay_vector_code_2[] = {
 #endif
-#include "vector_code.def"
+#include "ops/vector_functions.def"
     {0, 0},
 };

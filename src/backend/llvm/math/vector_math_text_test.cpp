@@ -64,7 +64,7 @@ TEST_P(VectorMathText, EveryFunctionCanBeCalled) {
                     floats = "inlay_f" + std::to_string(2 * lanes()) + "_";
 #define OF_DOUBLES(name) callable.insert(doubles + #name);
 #define OF_FLOATS(name) callable.insert(floats + #name);
-#include "backend/llvm/math/vector_code.def"
+#include "ops/vector_functions.def"
 #undef OF_DOUBLES
 #undef OF_FLOATS
   const std::regex define("define .*@(inlay_[df][0-9]+_[a-z0-9_]+)\\(.*\\{");
