@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from . import _inlay
 from .errors import WrongPlan
@@ -204,6 +204,12 @@ class _Fixed:
 def _storage(buffer):
     if isinstance(buffer, Mapping):
         told = {key: value for key, value in buffer.items() if key not in _OF_A_PLAN}
+        for key in told:
+            if key != "id" and key not in _FIELDS:
+                raise TypeError(f"inlay.plan: {_called(buffer)}: there is no {key}; what there is: id, {', '.join(_FIELDS)}")
+        missing = [key for key in ("size", "lower", "upper") if key not in told]
+        if missing or not told.keys() & {"id", "name"}:
+            raise TypeError(f"inlay.plan: {_called(buffer)}: {missing[0] if missing else 'id'} is missing")
         buffer = Storage(**({"name": told.pop("id")} if "id" in told else {}), **told)
     elif not isinstance(buffer, Storage):
         buffer = Storage(*buffer)
@@ -211,6 +217,11 @@ def _storage(buffer):
     return replace(buffer, pool=tuple(buffer.pool.split("|"))) if in_order else buffer
 
 
+def _called(buffer):
+    return f"buffer {buffer.get('id', buffer.get('name', 'without a name'))}"
+
+
+_FIELDS = tuple(field.name for field in fields(Storage))
 # What `inlay plan --json` says of each buffer beside what the file says.
 _OF_A_PLAN = ("in", "at", "spilled")
 

@@ -108,6 +108,14 @@ class Dim::Sum {
     }
   }
 
+  void add_constant(int64_t number) { constant_ = checked_add(constant_, number); }
+
+  /// a - min(a, k) becomes max(a - k, 0), a - max(a, k) becomes min(0, a - k), and max(a, k) + min(a, k) becomes a + k,
+  /// all of them also as factors: a slice of a slice would otherwise have each size before it in it again and again.
+  void clamp() {
+    while (clamp_difference() || clamp_pair()) continue;
+  }
+
   Dim finish() && {
     Dim out(constant_);
     if (!terms_.empty()) out.terms_ = std::make_shared<const Terms>(std::move(terms_), builder_);
@@ -115,6 +123,13 @@ class Dim::Sum {
   }
 
  private:
+  struct Clamp;
+  static std::optional<Clamp> clamp_of(const Term& term);
+  int64_t coefficient_of(const Term& term) const;
+  void add_product(int64_t coefficient, const std::vector<Atom>& factors, const Dim& dim);
+  bool clamp_difference();
+  bool clamp_pair();
+
   int64_t constant_;
   uint32_t builder_;
   std::vector<Term> terms_;
@@ -163,6 +178,7 @@ Dim operator+(const Dim& a, const Dim& b) {
   Dim::Sum sum(constant);
   sum.add_scaled(a, 1);
   sum.add_scaled(b, 1);
+  sum.clamp();
   return std::move(sum).finish();
 }
 
@@ -289,6 +305,86 @@ std::optional<std::pair<Dim, int64_t>> with_number(const Dim& dim, Dim::Atom::Ki
 }
 
 }  // namespace
+
+/// A term with one min or max of an expression and a number among its factors.
+struct Dim::Sum::Clamp {
+  Atom::Kind kind = Atom::Kind::min;
+  int64_t number = 0, added = 0;  // min(varying + added, number)
+  Dim varying;
+  int64_t coefficient = 0;
+  std::vector<Atom> others;  // its other factors
+};
+
+std::optional<Dim::Sum::Clamp> Dim::Sum::clamp_of(const Term& term) {
+  const auto is_clamp = [](const Atom& atom) { return atom.kind == Atom::Kind::min || atom.kind == Atom::Kind::max; };
+  const auto at = std::ranges::find_if(term.factors, is_clamp);
+  if (at == term.factors.end() || term.coefficient == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  const auto& [first, second] = *at->operands;
+  if (!first.is_constant() && !second.is_constant()) return std::nullopt;
+  const Dim &number = first.is_constant() ? first : second, &rest = first.is_constant() ? second : first;
+  if (!is_moderate(number.constant_) || !is_moderate(rest.constant_)) return std::nullopt;
+  Clamp out{at->kind, number.constant_, rest.constant_, rest - rest.constant_, term.coefficient, term.factors};
+  out.others.erase(out.others.begin() + (at - term.factors.begin()));
+  return out;
+}
+
+int64_t Dim::Sum::coefficient_of(const Term& term) const {
+  const auto less = [](const Term& a, const Term& b) { return compare_factors(a, b) < 0; };
+  const auto at = std::lower_bound(terms_.begin(), terms_.end(), term, less);
+  return at == terms_.end() || compare_factors(*at, term) != 0 ? 0 : at->coefficient;
+}
+
+void Dim::Sum::add_product(int64_t coefficient, const std::vector<Atom>& factors, const Dim& dim) {
+  Dim product = coefficient;
+  for (const Atom& factor : factors) product = product * Dim::of_atom(factor, builder_);
+  product = product * dim;
+  add_constant(product.constant_);
+  add_scaled(product, 1);
+}
+
+/// Of a sum that has -c * a beside c * min(a, k).
+bool Dim::Sum::clamp_difference() {
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    const std::optional<Clamp> clamp = clamp_of(terms_[i]);
+    if (!clamp) continue;
+    const auto has_opposite = [&](const Term& term) {
+      Term wanted{0, term.factors};
+      wanted.factors.insert(wanted.factors.end(), clamp->others.begin(), clamp->others.end());
+      std::ranges::sort(wanted.factors, [](const Atom& a, const Atom& b) { return compare(a, b) < 0; });
+      const double has = static_cast<double>(coefficient_of(wanted));
+      const double opposite = -static_cast<double>(clamp->coefficient) * static_cast<double>(term.coefficient);
+      return opposite < 0 ? has <= opposite : has >= opposite;
+    };
+    if (!std::ranges::all_of(clamp->varying.terms(), has_opposite)) continue;
+    const Dim rest = clamp->varying - clamp->number, none = -clamp->added;
+    // A length is a maximum with 0, whatever is added to it: slices of slices have one form.
+    const Dim other = clamp->kind == Atom::Kind::min ? max(rest - none, 0) + none : min(rest, none);
+    terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(i));
+    add_product(clamp->coefficient, clamp->others, clamp->varying);
+    add_product(-clamp->coefficient, clamp->others, other);
+    return true;
+  }
+  return false;
+}
+
+/// Of a sum that has c * max(a, k) beside c * min(a, k), or both with the same number added.
+bool Dim::Sum::clamp_pair() {
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    const std::optional<Clamp> low = clamp_of(terms_[i]);
+    if (!low || low->kind != Atom::Kind::min) continue;
+    for (std::size_t j = 0; j < terms_.size(); ++j) {
+      const std::optional<Clamp> high = clamp_of(terms_[j]);
+      if (!high || high->kind != Atom::Kind::max || high->coefficient != low->coefficient) continue;
+      const bool is_one = low->added - low->number == high->added - high->number && low->varying == high->varying;
+      if (!is_one || !same_factors({0, low->others}, {0, high->others})) continue;
+      terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
+      terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
+      add_product(low->coefficient, low->others, low->varying + low->added + high->number);
+      return true;
+    }
+  }
+  return false;
+}
 
 Dim min(const Dim& a, const Dim& b) {
   if (is_at_most(a, b)) return a;

@@ -33,6 +33,30 @@ TEST(Dim, TheLesserIsSeenWhereItIsOneForAllSizes) {
   EXPECT_NE(min(min(n, 5), 3), min(n, 5));
 }
 
+TEST(Dim, WhatAClampTakesAwayIsAClamp) {
+  EXPECT_EQ(n - min(n, 1), max(n - 1, 0));
+  EXPECT_EQ(n - max(n - 1, 0), min(n, 1));
+  EXPECT_EQ(n + m - min(n, 1), m + max(n - 1, 0));
+  EXPECT_EQ(n * m - min(n, 1) * m, (n - min(n, 1)) * m);
+  EXPECT_EQ(Dim(2) * n - Dim(2) * min(n, 1), Dim(2) * max(n - 1, 0));
+  EXPECT_EQ(n - min(n, 1) + min(n, 1), n);
+  EXPECT_EQ(max(n - 1, 0) * m + min(n, 1) * m, n * m);
+  EXPECT_EQ(max(n + 1, 3) + min(n + 2, 4), n + 5);
+  EXPECT_EQ((n - min(n, 1)).lower_bound({}), 0);
+  EXPECT_EQ((n - min(n, 1) - max(n - 2, 0)).lower_bound({}), 0);
+}
+
+// x[1:][1:] ...: each size is in the next one twice.
+TEST(Dim, ASliceOfASliceIsNoLongerThanASlice) {
+  Dim size = n, middle = n;
+  for (int i = 0; i < 100; ++i) {
+    size = max(size, 0) - max(min(1, size), 0);
+    middle = max(middle - 1, 0) - min(max(middle - 1, 0), 1);
+  }
+  EXPECT_EQ(size, max(n - 100, 0));
+  EXPECT_EQ(middle, max(n - 200, 0));
+}
+
 TEST(Dim, TheLesserOfNumbersOfAnySize) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
   const std::vector<int64_t> sizes = {5, 7};

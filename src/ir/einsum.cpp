@@ -33,7 +33,10 @@ class Contraction {
 
  private:
   Error error(ErrorCode code, std::string message) const {
-    return b_.error(code, str("einsum \"", subscripts_, "\": ", message));
+    constexpr std::size_t kMostShown = 80;
+    const bool is_long = subscripts_.size() > kMostShown;
+    const std::string_view shown = std::string_view(subscripts_).substr(0, kMostShown);
+    return b_.error(code, str("einsum \"", shown, is_long ? "...\": " : "\": ", message));
   }
 
   /// `ij,jk->ik`: without an arrow the result has what stands once, in alphabetical order.

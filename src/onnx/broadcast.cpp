@@ -41,6 +41,11 @@ Dim BroadcastSizes::joined(const Dim& a, const Dim& b) {
   }
   const auto is_of_all = [&](const auto& made) { return std::ranges::is_permutation(made.second, all); };
   if (const auto found = std::ranges::find_if(made_, is_of_all); found != made_.end()) return found->first;
+  constexpr std::size_t kMostParts = 16;  // the work grows faster than they do
+  if (all.size() > kMostParts) {
+    throw Error(ErrorCode::unsupported, {},
+                str("more than ", kMostParts, " sizes meet along one axis, each of which may be 1 in a call"));
+  }
   // Those that are not 1 are equal: 0, or the largest one.
   Dim largest = all[0], least = 1;
   for (const Dim& part : all) {

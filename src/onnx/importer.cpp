@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "onnx/call.h"
+#include "onnx/declared.h"
 #include "onnx/narrow.h"
 #include "onnx/node_order.h"
 #include "onnx/ops.h"
+#include "onnx/signatures.h"
 #include "onnx/weights.h"
 #include "ops/facts.h"
 #include "support/ascii.h"
@@ -20,15 +22,6 @@ namespace {
 constexpr int kMostDepth = 64;           // of functions and graphs within each other
 constexpr int64_t kMostLiteral = 16;     // elements that a literal of a graph may have
 constexpr int64_t kMostLookedAt = 4096;  // elements of a weight that may decide shapes
-
-Location place_of(const Node& node) {
-  const std::string& name = !node.name.empty() ? node.name : node.outputs.empty() ? node.name : node.outputs.front();
-  return {str("node `", name, "`")};
-}
-
-std::string full_name(const std::string& domain, const std::string& op) {
-  return domain.empty() ? op : str(domain, ".", op);
-}
 
 int64_t count_nodes(std::span<const Node> nodes) {
   int64_t count = 0;
@@ -234,39 +227,6 @@ int64_t Importer::version_of(const Node& node) const {
                                            node.domain.empty() ? "ONNX" : node.domain, " it uses"));
 }
 
-/// Refuses a network for all of its ops that are not there at once, before anything is made.
-void Importer::require_known_ops() {
-  std::vector<std::string> missing;
-  std::set<std::pair<std::string, std::string>> seen;
-  std::set<const Function*> looked_into;
-  std::vector<std::pair<std::span<const Node>, Opsets>> open;  // a long chain of functions is no deep recursion
-  open.emplace_back(model_.graph.nodes, opsets_);
-  while (!open.empty()) {
-    const auto [nodes, opsets] = open.back();
-    open.pop_back();
-    for (const Node& node : nodes) {
-      const Function* function = function_of(node);
-      if (function && looked_into.insert(function).second) {
-        open.emplace_back(function->nodes, opsets_of(function->opsets, opsets));
-      }
-      for (const Attribute& attribute : node.attributes) {
-        if (attribute.graph) open.emplace_back(attribute.graph->nodes, opsets);
-      }
-      if (function) continue;
-      const auto version = opsets.find(node.domain);
-      const int64_t number = version == opsets.end() ? 0 : version->second;
-      if (!find_op(node.domain, node.op, number == 0 ? kNewestOpset : number) &&
-          seen.emplace(node.domain, node.op).second) {
-        missing.push_back(str(full_name(node.domain, node.op), " of version ", number, " (", place_of(node).text, ")"));
-      }
-    }
-  }
-  if (missing.empty()) return;
-  std::string list;
-  for (const std::string& one : missing) list += str(list.empty() ? "" : ", ", one);
-  throw error(ErrorCode::unsupported, str("inlay does not have ", counted(missing.size(), "op"), " of it: ", list));
-}
-
 /// A name for a size of the network: that of another one with a number behind it, where their letters are the same.
 std::string Importer::name_in_graph(const std::string& size) {
   const std::string wanted = identifier(size);
@@ -414,18 +374,6 @@ ValueId Importer::seed() {
   return seed_;
 }
 
-/// No two of them are inputs, or what nodes compute: a node that came too late would be read for another one.
-void Importer::require_own_names(const Graph& graph) const {
-  std::set<std::string_view> names;
-  const auto add = [&](const std::string& name) {
-    if (name.empty() || names.insert(name).second) return;
-    throw error(ErrorCode::invalid_file, str("two values of it are called `", name, "`"));
-  };
-  for (const Declared& input : graph.inputs) add(input.name);
-  for (const Tensor& tensor : graph.initializers) names.insert(tensor.name);  // an input's default, or a weight
-  for (const Node& node : graph.nodes) std::ranges::for_each(node.outputs, add);
-}
-
 void Importer::read(const Graph& graph, Scope& scope) {
   const Deeper deeper(*this);
   require_own_names(graph);
@@ -440,6 +388,8 @@ void Importer::read(const Graph& graph, Scope& scope) {
       throw error(ErrorCode::invalid_file, str("nothing computes the output `", declared.name, "`"));
     }
   }
+  // What the user fixes may give other sizes than those that the file has for its own values.
+  require_as_declared(graph, scope, &graph == &model_.graph && options_.fixed.empty());
 }
 
 std::vector<ValueId> Importer::graph(const Graph& graph, Scope& scope) {
@@ -462,11 +412,18 @@ void Importer::node(const Node& node, Scope& scope) {
   const OpRow* row = find_op(node.domain, node.op, version);
   if (!row) throw error(ErrorCode::unsupported, str("inlay does not have ", full_name(node.domain, node.op)));
   Call call(*this, scope, node, version);
+  require_signature(call);
   const Instead<bool> narrow(takes_narrow_, row->takes_narrow);
   try {
     row->make(call);
+    shorten_sizes(call);
   } catch (const std::out_of_range&) {  // `at` of the sizes of an input, or of the node's inputs and attributes
     throw call.wrong("an input has fewer axes, or the node has fewer inputs, than this op needs");
+  } catch (const Error& failed) {
+    if (!failed.diagnostic().location.empty()) throw;
+    Diagnostic placed = failed.diagnostic();  // of arithmetic on sizes, which knows no node
+    placed.location = at_;
+    throw Error(std::move(placed));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/positions.h"
+#include "onnx/long_size.h"
 #include "rewrite/fold_literal.h"
 #include "support/overloaded.h"
 
@@ -48,7 +49,7 @@ class ScalarOfNumbers {
       if (!operand) return {};
     }
     if (operands.size() == 1) return of_size(std::get<Dim>(*operands[0]));
-    if (operands.size() == 2) return of_sizes(std::get<Dim>(*operands[0]), std::get<Dim>(*operands[1]));
+    if (operands.size() == 2) return if_short(of_sizes(std::get<Dim>(*operands[0]), std::get<Dim>(*operands[1])));
     return {};
   }
 
@@ -81,6 +82,12 @@ class ScalarOfNumbers {
   static bool is_far(const Dim& x) {
     constexpr int64_t kFar = int64_t{1} << 62;
     return x.constant_part() >= kFar || x.constant_part() <= -kFar;
+  }
+
+  /// A size that is multiplied by itself, again and again, is found when the network runs.
+  static MaybeNumber if_short(MaybeNumber number) {
+    const Dim* size = number ? std::get_if<Dim>(&*number) : nullptr;
+    return size && is_long(*size) ? MaybeNumber() : std::move(number);
   }
 
   MaybeNumber of_size(const Dim& x) const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "inlay/linalg.h"
 #include "onnx/importer.h"
@@ -67,10 +68,12 @@ class Equation {
     const std::size_t arrow = text_.find("->");
     split(text_.substr(0, arrow));
     if (labels_.size() != operands_.size()) {
-      throw c.wrong(str("`", text, "` is of ", labels_.size(), " operands, and has ", operands_.size()));
+      throw c.wrong(str("`", text.substr(0, 80), text.size() > 80 ? "...` is of " : "` is of ", labels_.size(),
+                        " operands, and has ", operands_.size()));
     }
     name_ellipses();
     output_ = arrow == std::string::npos ? every_single() : expanded(text_.substr(arrow + 2), ellipsis_.size());
+    find_longer();
     for (std::size_t i = 0; i < operands_.size(); ++i) drop_stretched(i);
     stretch_late();
   }
@@ -131,20 +134,21 @@ class Equation {
   std::string every_single() const {
     std::string all, out;
     for (const std::string& each : labels_) all += each;
-    for (char letter : all) {
-      if (std::ranges::count(all, letter) == 1 && ellipsis_.find(letter) == std::string::npos) out += letter;
+    std::map<char, int> times;
+    for (char letter : all) ++times[letter];
+    for (const auto& [letter, count] : times) {
+      if (count == 1 && ellipsis_.find(letter) == std::string::npos) out += letter;
     }
-    std::ranges::sort(out);
     return ellipsis_ + out;
   }
 
-  bool is_longer_elsewhere(char letter) const {
+  void find_longer() {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      for (std::size_t axis = 0; axis < labels_[i].size() && axis < static_cast<std::size_t>(rank(i)); ++axis) {
-        if (labels_[i][axis] == letter && !c_.type(operands_[i]).dims[axis].is(1)) return true;
+      const std::vector<Dim> dims = c_.type(operands_[i]).dims;
+      for (std::size_t axis = 0; axis < std::min(labels_[i].size(), dims.size()); ++axis) {
+        if (!dims[axis].is(1)) longer_.insert(labels_[i][axis]);
       }
     }
-    return false;
   }
 
   /// An axis of one element that stretches is none.
@@ -154,7 +158,7 @@ class Equation {
     std::vector<Dim> kept;
     std::string labels;
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-      if (dims[axis].is(1) && is_longer_elsewhere(labels_[i][axis])) continue;
+      if (dims[axis].is(1) && longer_.contains(labels_[i][axis])) continue;
       kept.push_back(dims[axis]);
       labels += labels_[i][axis];
     }
@@ -188,6 +192,7 @@ class Equation {
   std::vector<ValueId> operands_;
   std::string text_, ellipsis_, output_;
   std::vector<std::string> labels_;
+  std::set<char> longer_;  // letters of axes that have not one element
 };
 
 void einsum(Call& c) {

@@ -284,22 +284,26 @@ std::vector<Edge> edges(Call& c, std::size_t input, std::string_view name) {
 
 constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();  // how exporters write "to the end"
 
+/// Where it is from the start, which may be beyond the axis; none: only the run says whether it counts from the end.
+std::optional<Dim> from_start(const Edge& edge, const Dim& dim, const Dim& low, const Dim& high) {
+  if (!edge.known) return {};
+  const Dim& place = *edge.known;
+  if (place.is_constant() && place.constant() >= kEnd) return high;
+  if (place.is_constant() && place.constant() <= -kEnd) return low;
+  if (place.lower_bound({}) >= 0) return place;
+  if ((Dim(-1) - place).lower_bound({}) >= 0) return place + dim;
+  return {};
+}
+
 /// The place, which may count from the end, within [low, high].
 Dim within(Call& c, const Edge& edge, const Dim& dim, const Dim& low, const Dim& high) {
-  const auto clamped = [&](const Dim& place) { return max(low, min(place, high)); };
-  if (edge.known) {
-    const Dim& place = *edge.known;
-    if (place.is_constant() && place.constant() >= kEnd) return high;
-    if (place.is_constant() && place.constant() <= -kEnd) return low;
-    if (place.lower_bound({}) >= 0) return clamped(place);
-    if ((Dim(-1) - place).lower_bound({}) >= 0) return clamped(place + dim);
-  }
+  if (const std::optional<Dim> place = from_start(edge, dim, low, high)) return max(low, min(*place, high));
   // Its sign is known when the network runs: a size is found there, from `low` on.
   const ValueId place = edge.known ? c.b.size(*edge.known) : c.element(edge.input, edge.place);
-  const ValueId from_start = c.scalar(
+  const ValueId counted = c.scalar(
       ScalarOp::select_, {c.with(ScalarOp::lt_, place, 0), c.scalar(ScalarOp::add_, {place, c.b.size(dim)}), place});
   const ValueId bounded =
-      c.scalar(ScalarOp::max_, {c.b.size(low), c.scalar(ScalarOp::min_, {from_start, c.b.size(high)})});
+      c.scalar(ScalarOp::max_, {c.b.size(low), c.scalar(ScalarOp::min_, {counted, c.b.size(high)})});
   return c.scope.frame.size_of(c.scalar(ScalarOp::sub_, {bounded, c.b.size(low)}), 0) + low;
 }
 
@@ -313,6 +317,22 @@ std::optional<Dim> size_of_one_place(const Edge& start, const Edge& end, const D
   const bool is_last = first == -1 && behind >= kEnd;
   if (!is_last && (behind != first + 1 || behind == 0)) return {};
   return min(1, max(dim + (first + 1), 0));
+}
+
+/// From one edge to the other within the axis. Of edges that are known the length has each of them, and the size of the
+/// axis, only once, however many slices there were before.
+IndexItem range_of(Call& c, const Edge& first, const Edge& behind, const Dim& dim, int64_t step) {
+  const Dim low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
+  const Dim start = within(c, first, dim, low, high);
+  if (const std::optional<Dim> one = size_of_one_place(first, behind, dim, step)) {
+    return IndexItem::range(start, start + *one, step);
+  }
+  const std::optional<Dim> from = from_start(first, dim, low, high), to = from_start(behind, dim, low, high);
+  if (from && to && step > 0) {
+    return IndexItem::range(start, start + max(min(*to, high) - max(*from, low), 0), step);
+  }
+  const Dim end = within(c, behind, dim, low, high);
+  return IndexItem::range(start, step > 0 ? max(start, end) : min(start, end), step);
 }
 
 void slice(Call& c) {
@@ -336,11 +356,7 @@ void slice(Call& c) {
     const Dim& dim = dims[static_cast<std::size_t>(axes[i])];
     const int64_t step = steps[i];
     if (step == 0) throw c.wrong("a step of 0");
-    const Dim low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
-    const Dim start = within(c, starts[i], dim, low, high), end = within(c, ends[i], dim, low, high);
-    const std::optional<Dim> one = size_of_one_place(starts[i], ends[i], dim, step);
-    const Dim stop = one ? start + *one : step > 0 ? max(start, end) : min(start, end);
-    index[static_cast<std::size_t>(axes[i])] = IndexItem::range(start, stop, step);
+    index[static_cast<std::size_t>(axes[i])] = range_of(c, starts[i], ends[i], dim, step);
   }
   c.out(c.b.slice(c.in(0), std::move(index)));
 }

@@ -294,6 +294,9 @@ class Reader {
     const auto refuse = [&](const std::string& why) {
       return error(str("the tensor `", tensor.name, "` lies in `", external.location, "`, ", why));
     };
+    if (external.location.find('\0') != std::string::npos) {
+      throw error(str("the tensor `", tensor.name, "` lies in a file whose name has a NUL in it"));
+    }
     if (folder_.empty()) throw refuse("and a model in memory has no folder: give the path of the model");
     bool leaves = external.location.empty() || location.is_absolute();
     for (const auto& part : location) leaves = leaves || part == "..";
@@ -310,6 +313,8 @@ class Reader {
         failed || within.string().starts_with("..")) {
       throw refuse("a link that leaves the folder of the model");
     }
+    const bool is_file = std::filesystem::is_regular_file(real, failed);
+    if (!is_file) throw refuse("which is no regular file");
     const Bytes& file = opened(real.string());
     const auto size = static_cast<int64_t>(file.bytes.size());
     const int64_t length = external.length.value_or(size - external.offset);

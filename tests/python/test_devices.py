@@ -225,12 +225,13 @@ WebAssembly.compile(require("node:fs").readFileSync(process.argv[1]))
     not (shutil.which("clang-19") and shutil.which("node") and shutil.which("wasm-ld-19") and Path("/usr/lib/wasm32-wasi/libc.a").exists()),
     reason="there is no clang-19 with lld for wasm32-wasi, or no node",
 )
+@pytest.mark.parametrize("flags", [[], ["-O2", "-msimd128"]], ids=["scalar", "simd128"])
 @pytest.mark.parametrize("name", SOURCES)
-def test_it_computes_the_same_bits_as_webassembly(name, tmp_path):
+def test_it_computes_the_same_bits_as_webassembly(name, flags, tmp_path):
     devices.export(name, tmp_path)
     out = tmp_path / f"{name}.wasm"
-    devices.run("clang-19", "--target=wasm32-wasi", "--sysroot=/usr", "-std=c99", "-Os", "-ffp-contract=off", "-fno-strict-aliasing",
-                "-I", tmp_path, "-I", devices.HERE, devices.HERE / f"{name}.c", devices.HERE / "host.c", tmp_path / f"{name}.c",
+    devices.run("clang-19", "--target=wasm32-wasi", "--sysroot=/usr", "-std=c99", "-Os", *flags, "-ffp-contract=off",
+                "-fno-strict-aliasing", "-I", tmp_path, "-I", devices.HERE, devices.HERE / f"{name}.c", devices.HERE / "host.c", tmp_path / f"{name}.c",
                 "-o", out)  # fmt: skip
     printed = devices.run("node", "--no-warnings", "-e", RUN_WASM, out)
     assert [line.split() for line in printed.splitlines()] == devices.on_host(devices.M3, name, tmp_path)

@@ -26,7 +26,7 @@ def value(text):
     """ "x: f32[n, 3]" as an input; "x" says nothing of its type."""
     name, _, kind = text.partition(": ")
     if not kind:
-        return helper.make_tensor_value_info(name, TYPES["f32"], None)
+        return helper.make_empty_tensor_value_info(name)
     dtype, _, dims = kind.partition("[")
     sizes = [int(d) if d.isdigit() else d for d in dims.rstrip("]").split(", ") if d]
     return helper.make_tensor_value_info(name, TYPES[dtype], sizes)

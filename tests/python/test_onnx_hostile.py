@@ -176,3 +176,21 @@ def test_numbers_in_fields_of_any_number(pieces):
     weight = field(8, b"w") + b"\x08\x28\x10\x01" + b"".join(fields) + rest
     fn = inlay.onnx.compile(b"\x08\x09" + field(7, graph + field(5, weight)) + field(8, b"\x10\x15"))
     np.testing.assert_array_equal(fn(np.zeros(40, "f4")), numbers)
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [("folder", "the tensor `w` lies in `folder`, which is no regular file"), ("a\0b", "the tensor `w` lies in a file whose name has a NUL in it")],
+)  # fmt: skip
+def test_a_weight_that_lies_in_no_file(location, words, tmp_path):
+    (tmp_path / "folder").mkdir()
+    network = model([node("Add", "x,w")], ["x: f32[4]"], constants={"w": np.zeros(4, "f4")})
+    weight = network.graph.initializer[0]
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    entry = weight.external_data.add()
+    entry.key, entry.value = "location", location
+    (tmp_path / "net.onnx").write_bytes(network.SerializeToString())
+    with pytest.raises(InlayError) as refused:
+        inlay.onnx.compile(tmp_path / "net.onnx")
+    assert words in str(refused.value)

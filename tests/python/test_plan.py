@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import re
 import subprocess
 from pathlib import Path
 
@@ -287,3 +288,16 @@ def test_python_plans_what_json_says(tmp_path):
     assert [s.pool for s in inlay.plan(written, capacity={"fast": 128, "slow": None}).storages] == ["fast", "slow"]
     with pytest.raises(TypeError, match="colour"):
         inlay.plan([{"id": "a", "size": 1, "lower": 0, "upper": 1, "colour": "red"}])
+
+
+@pytest.mark.parametrize(
+    ("buffer", "words"),
+    [
+        ({"id": "a", "size": 8, "lower": 0, "upper": 2, "foo": 3}, "inlay.plan: buffer a: there is no foo; what there is: id,"),
+        ({"id": "a", "lower": 0, "upper": 2}, "inlay.plan: buffer a: size is missing"),
+        ({"size": 8, "lower": 0, "upper": 2}, "inlay.plan: buffer without a name: id is missing"),
+    ],
+)
+def test_a_buffer_with_other_keys(buffer, words):
+    with pytest.raises(TypeError, match=re.escape(words)):
+        inlay.plan([buffer])

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "commands.h"
 #include "network/network.h"
@@ -65,7 +66,19 @@ Result read(const std::string& path, const NetworkFlags& flags,
 
 }  // namespace
 
-bool is_network(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
+bool is_network(const std::string& path) {
+  if (std::filesystem::path(path).extension() == ".onnx") return true;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(2, ' ');
+  return file.read(begin.data(), 2) && looks_like_network(begin);
+}
+
+bool looks_like_network(std::string_view bytes) {
+  constexpr char kVersion = 8, kNewest = 31;  // the field of the version of the format, and a version
+  return bytes.size() >= 2 && bytes[0] == kVersion && bytes[1] > 0 && bytes[1] <= kNewest;
+}
 
 onnx::Network read_network(const std::string& path, const NetworkFlags& flags) {
   return read(path, flags, network::prepare);

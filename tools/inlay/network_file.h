@@ -1,6 +1,7 @@
 #pragma once
 // Networks in ONNX files, as programs whose bound parameters have arrays.
 #include <string>
+#include <string_view>
 
 #include "network_flags.h"
 #include "onnx/import.h"
@@ -8,8 +9,10 @@
 
 namespace inlay::tool {
 
-/// Does the name say that the file holds a network?
+/// Does its name say that the file holds a network, or the first bytes of a file of any name?
 bool is_network(const std::string& path);
+/// No text of a program begins so.
+bool looks_like_network(std::string_view bytes);
 
 /// What is fixed is an input, `rate=16000` or `rate=rate.npy`, or a size, `batch=1`. Throws Error.
 onnx::Network read_network(const std::string& path, const NetworkFlags& flags);

@@ -71,6 +71,9 @@ ProgramFile read_text(const std::string& path, const NetworkFlags& flags) {
                 str("--fixed, --donated and --no-windows are for networks, and ", path, " holds a program"));
   }
   const std::string text = program_text(path);
+  if (looks_like_network(text)) {
+    throw Error(ErrorCode::unsupported, {}, str(path, " holds a network, which is read from a file alone"));
+  }
   if (holds_kernels(text)) return kernels_of(text, path);
   Graph graph = parse(text, path);
   for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
