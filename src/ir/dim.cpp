@@ -123,8 +123,10 @@ class Dim::Sum {
   }
 
  private:
+  struct FoundClamp;
   struct Clamp;
-  static std::optional<Clamp> clamp_of(const Term& term);
+  static std::optional<FoundClamp> find_clamp(const Term& term);
+  static Clamp clamp_of(const Term& term, const FoundClamp& found);
   int64_t coefficient_of(const Term& term) const;
   void add_product(int64_t coefficient, const std::vector<Atom>& factors, const Dim& dim);
   bool clamp_difference();
@@ -306,7 +308,14 @@ std::optional<std::pair<Dim, int64_t>> with_number(const Dim& dim, Dim::Atom::Ki
 
 }  // namespace
 
-/// A term with one min or max of an expression and a number among its factors.
+/// The first min or max of an expression and a number among the factors of a term, as it stands there: sums have many.
+struct Dim::Sum::FoundClamp {
+  const Atom* atom = nullptr;
+  const Dim* rest = nullptr;
+  int64_t number = 0;
+};
+
+/// A term that has one.
 struct Dim::Sum::Clamp {
   Atom::Kind kind = Atom::Kind::min;
   int64_t number = 0, added = 0;  // min(varying + added, number)
@@ -315,7 +324,7 @@ struct Dim::Sum::Clamp {
   std::vector<Atom> others;  // its other factors
 };
 
-std::optional<Dim::Sum::Clamp> Dim::Sum::clamp_of(const Term& term) {
+std::optional<Dim::Sum::FoundClamp> Dim::Sum::find_clamp(const Term& term) {
   const auto is_clamp = [](const Atom& atom) { return atom.kind == Atom::Kind::min || atom.kind == Atom::Kind::max; };
   const auto at = std::ranges::find_if(term.factors, is_clamp);
   if (at == term.factors.end() || term.coefficient == std::numeric_limits<int64_t>::min()) return std::nullopt;
@@ -323,8 +332,13 @@ std::optional<Dim::Sum::Clamp> Dim::Sum::clamp_of(const Term& term) {
   if (!first.is_constant() && !second.is_constant()) return std::nullopt;
   const Dim &number = first.is_constant() ? first : second, &rest = first.is_constant() ? second : first;
   if (!is_moderate(number.constant_) || !is_moderate(rest.constant_)) return std::nullopt;
-  Clamp out{at->kind, number.constant_, rest.constant_, rest - rest.constant_, term.coefficient, term.factors};
-  out.others.erase(out.others.begin() + (at - term.factors.begin()));
+  return FoundClamp{&*at, &rest, number.constant_};
+}
+
+Dim::Sum::Clamp Dim::Sum::clamp_of(const Term& term, const FoundClamp& found) {
+  const Dim& rest = *found.rest;
+  Clamp out{found.atom->kind, found.number, rest.constant_, rest - rest.constant_, term.coefficient, term.factors};
+  out.others.erase(out.others.begin() + (found.atom - term.factors.data()));
   return out;
 }
 
@@ -345,23 +359,25 @@ void Dim::Sum::add_product(int64_t coefficient, const std::vector<Atom>& factors
 /// Of a sum that has -c * a beside c * min(a, k).
 bool Dim::Sum::clamp_difference() {
   for (std::size_t i = 0; i < terms_.size(); ++i) {
-    const std::optional<Clamp> clamp = clamp_of(terms_[i]);
-    if (!clamp) continue;
+    const std::optional<FoundClamp> found = find_clamp(terms_[i]);
+    const bool is_alone = terms_[i].factors.size() == 1;
+    if (!found || (is_alone && coefficient_of(found->rest->terms().front()) == 0)) continue;
+    const Clamp clamp = clamp_of(terms_[i], *found);
     const auto has_opposite = [&](const Term& term) {
       Term wanted{0, term.factors};
-      wanted.factors.insert(wanted.factors.end(), clamp->others.begin(), clamp->others.end());
+      wanted.factors.insert(wanted.factors.end(), clamp.others.begin(), clamp.others.end());
       std::ranges::sort(wanted.factors, [](const Atom& a, const Atom& b) { return compare(a, b) < 0; });
       const double has = static_cast<double>(coefficient_of(wanted));
-      const double opposite = -static_cast<double>(clamp->coefficient) * static_cast<double>(term.coefficient);
+      const double opposite = -static_cast<double>(clamp.coefficient) * static_cast<double>(term.coefficient);
       return opposite < 0 ? has <= opposite : has >= opposite;
     };
-    if (!std::ranges::all_of(clamp->varying.terms(), has_opposite)) continue;
-    const Dim rest = clamp->varying - clamp->number, none = -clamp->added;
+    if (!std::ranges::all_of(clamp.varying.terms(), has_opposite)) continue;
+    const Dim rest = clamp.varying - clamp.number, none = -clamp.added;
     // A length is a maximum with 0, whatever is added to it: slices of slices have one form.
-    const Dim other = clamp->kind == Atom::Kind::min ? max(rest - none, 0) + none : min(rest, none);
+    const Dim other = clamp.kind == Atom::Kind::min ? max(rest - none, 0) + none : min(rest, none);
     terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(i));
-    add_product(clamp->coefficient, clamp->others, clamp->varying);
-    add_product(-clamp->coefficient, clamp->others, other);
+    add_product(clamp.coefficient, clamp.others, clamp.varying);
+    add_product(-clamp.coefficient, clamp.others, other);
     return true;
   }
   return false;
@@ -369,17 +385,23 @@ bool Dim::Sum::clamp_difference() {
 
 /// Of a sum that has c * max(a, k) beside c * min(a, k), or both with the same number added.
 bool Dim::Sum::clamp_pair() {
+  std::vector<std::pair<std::size_t, FoundClamp>> minima, maxima;
   for (std::size_t i = 0; i < terms_.size(); ++i) {
-    const std::optional<Clamp> low = clamp_of(terms_[i]);
-    if (!low || low->kind != Atom::Kind::min) continue;
-    for (std::size_t j = 0; j < terms_.size(); ++j) {
-      const std::optional<Clamp> high = clamp_of(terms_[j]);
-      if (!high || high->kind != Atom::Kind::max || high->coefficient != low->coefficient) continue;
-      const bool is_one = low->added - low->number == high->added - high->number && low->varying == high->varying;
-      if (!is_one || !same_factors({0, low->others}, {0, high->others})) continue;
+    if (const auto found = find_clamp(terms_[i]))
+      (found->atom->kind == Atom::Kind::min ? minima : maxima).emplace_back(i, *found);
+  }
+  for (const auto& [i, low_at] : minima) {
+    for (const auto& [j, high_at] : maxima) {
+      const Dim &a = *low_at.rest, &b = *high_at.rest;
+      const bool is_one = terms_[i].coefficient == terms_[j].coefficient &&
+                          a.constant_ - low_at.number == b.constant_ - high_at.number &&
+                          a.terms().size() == b.terms().size() && a - a.constant_ == b - b.constant_;
+      if (!is_one) continue;
+      const Clamp low = clamp_of(terms_[i], low_at), high = clamp_of(terms_[j], high_at);
+      if (!same_factors({0, low.others}, {0, high.others})) continue;
       terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
       terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
-      add_product(low->coefficient, low->others, low->varying + low->added + high->number);
+      add_product(low.coefficient, low.others, low.varying + low.added + high.number);
       return true;
     }
   }

@@ -50,7 +50,8 @@ class CheckStage {
   CheckStage(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
              const std::unordered_set<BufferId>& changed)
       : program_(program), stage_(stage), changed_(changed), needed_(static_cast<std::size_t>(stage.num_registers)) {
-    if (!stage.once) axes_ = kernel.outer;
+    axes_ = kernel.outer;  // statements number their axes after them
+    for (kernel::Axis& axis : axes_) axis.extent = stage.once ? Dim(1) : axis.extent;
     axes_.insert(axes_.end(), stage.axes.begin(), stage.axes.end());
   }
 

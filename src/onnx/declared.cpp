@@ -63,7 +63,7 @@ void require_as_declared(const Graph& graph, Scope& scope, bool has_sizes) {
     for (std::size_t axis = 0; with_sizes && axis < rank; ++axis) {
       const std::optional<int64_t> said = (*declared.dims)[axis].number;
       if (!said || *said < 0 || !type.dims[axis].is_constant() || type.dims[axis].is(*said)) continue;
-      throw refuse(ErrorCode::shape_mismatch, str(*said, " elements along axis ", axis),
+      throw refuse(ErrorCode::shape_mismatch, str(counted(*said, "element"), " along axis ", axis),
                    str(type.dims[axis].constant()));
     }
   };

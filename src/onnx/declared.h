@@ -11,9 +11,9 @@ Location place_of(const Node& node);
 /// "domain.Op"; ONNX's own ops have no domain.
 std::string full_name(const std::string& domain, const std::string& op);
 
-/// Throws Error(invalid-file) where a graph says of a value, which is there by now, that it has another type than its
-/// node gives it, or another number of axes; where the numbers hold (`has_sizes`), also where a size of what the
-/// network returns is another number.
+/// Throws Error where a graph says of a value, which is there by now, that it has another type than its node gives it
+/// (wrong-dtype), or another number of axes (wrong-rank); where the numbers hold (`has_sizes`), also where a size of what
+/// the network returns is another number (shape-mismatch).
 void require_as_declared(const Graph& graph, Scope& scope, bool has_sizes);
 
 /// The outputs of a node have sizes that stay short: a long one is found when the network runs, from the node on.

@@ -388,8 +388,9 @@ void Importer::read(const Graph& graph, Scope& scope) {
       throw error(ErrorCode::invalid_file, str("nothing computes the output `", declared.name, "`"));
     }
   }
-  // What the user fixes may give other sizes than those that the file has for its own values.
-  require_as_declared(graph, scope, &graph == &model_.graph && options_.fixed.empty());
+  // What the user fixes, inputs and sizes, may give other sizes than those that the file has for its own values.
+  const bool is_fixed = !options_.fixed.empty() || !options_.sizes.empty();
+  require_as_declared(graph, scope, &graph == &model_.graph && !is_fixed);
 }
 
 std::vector<ValueId> Importer::graph(const Graph& graph, Scope& scope) {

@@ -48,7 +48,8 @@ void require_signature(const Call& c) {
   const Signature* signature = find_signature(c.node, c.version);
   if (!signature) return;
   for (const Attribute& attribute : c.node.attributes) {
-    if (has_word(signature->attributes, attribute.name)) continue;
+    // Any node may have notes of those that write it.
+    if (attribute.name.starts_with("__") || has_word(signature->attributes, attribute.name)) continue;
     throw c.wrong(str("in version ", c.version, " of the operator set it has no attribute `", attribute.name, "`"))
         .help(signature->attributes.empty() ? "it has none" : str("there are: ", signature->attributes));
   }

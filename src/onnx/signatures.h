@@ -4,9 +4,9 @@
 
 namespace inlay::onnx {
 
-/// Throws Error(invalid-file) where a node has an attribute, or an input, that its op does not have in this version: it
-/// would be ignored, and mean something else than whoever wrote it takes it to. Of ops of other domains nothing is
-/// known.
+/// Throws Error(invalid-file) where a node has an attribute that its op does not have in this version, and
+/// Error(wrong-arity) where it has more inputs: they would be ignored, and mean something else than whoever wrote them
+/// takes them to. Of ops of other domains nothing is known.
 void require_signature(const Call& c);
 
 }  // namespace inlay::onnx

@@ -133,6 +133,13 @@ def test_including_and_excluding_make_modes_of_the_same_linker():
     np.testing.assert_array_equal(fn([0.0]), [1.0])
 
 
+def test_a_name_that_was_excluded_comes_back_by_including_it():
+    mode = inlay.pytensor.MODE
+    for name in ("inplace", "local_inplace_setsubtensor", "fusion"):
+        assert mode.excluding(name).including(name).linker.without == mode.linker.without
+        assert mode.excluding(name).linker.without
+
+
 def test_results_are_arrays_of_rank_zero():
     x = pt.dvector("x")
     result = inlay_function([x], x.sum())(np.arange(3.0))

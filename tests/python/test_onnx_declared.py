@@ -68,6 +68,16 @@ def test_what_an_op_does_not_have(made, words):
     assert words in text and "node `y`" in text
 
 
+def test_notes_of_those_that_write_files():
+    agrees(model([node("Relu", "x", __note="by hand")], ["x: f32[3]"]), [f32(3)])
+
+
+def test_fixed_sizes_are_not_those_of_the_file():
+    network = model([node("Relu", "x")], ["x: f32[n, 3]"])
+    network.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3]))
+    assert inlay.onnx.compile(network, fixed={"n": 4})(f32(4, 3)).shape == (4, 3)
+
+
 def test_what_an_op_had_before():
     agrees(model([node("ReduceSum", "x", axes=[0])], ["x: f32[2, 3]"], opset=11), [f32(2, 3)])
     agrees(model([node("Clip", "x,,")], ["x: f32[n]"], opset=13), [f32(3)])

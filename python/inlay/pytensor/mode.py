@@ -44,9 +44,9 @@ class Mode(ptm.Mode):
         return out
 
     def including(self, *tags):
-        """By "fusion" and "inplace" as it was before these were excluded; "fusion" ends `fuse="none"` too."""
+        """By "fusion" and "inplace", or a name that means one of them, as it was before these were excluded; "fusion" ends `fuse="none"` too."""
         out = super().including(*tags)
-        out.linker.without = out.linker.without - set(tags)
+        out.linker.without = out.linker.without - _meant_by(tags, self.optdb)
         if "fusion" in tags and out.linker.given.fuse == "none":
             out.linker.given = replace(out.linker.given, fuse=None)
         return out

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kernel/dim_proof.h"
+#include "kernel/tiles.h"
 
 namespace inlay::llvm_backend {
 namespace {
@@ -85,7 +86,8 @@ std::optional<Cut> cut_of(const KernelProgram& program, const Kernel& kernel, co
           .extent = kernel.outer[*axis].extent,
           .cost = kernel::cost_of(kernel, stages),
           .cost_of_block = rule.cost};
-  if (kernel.is_tiled() && *axis == kernel.tiled_axis()) cut.step = kernel.tile;
+  // (Rows that are folded again are folded each for itself: a tile may begin at any of them, and few may be long.)
+  if (kernel.is_tiled() && *axis == kernel.tiled_axis() && !kernel::folds_rows_again(kernel)) cut.step = kernel.tile;
   if (is_one_block(cut)) return {};
   auto folds = kernel::folds_of_blocks(program, kernel, stages, {*axis});
   if (!folds || !take_folds(program, kernel, std::move(*folds), 0, rule, cut)) return {};

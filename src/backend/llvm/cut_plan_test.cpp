@@ -119,5 +119,20 @@ TEST(CutPlan, TheOuterLoopsOfAKernelAreCutWithAllOfItsStages) {
             "level 0");
 }
 
+TEST(CutPlan, FewLongRowsThatAreFoldedAgainAreCutToo) {
+  const auto step = [](std::string_view last) {
+    const kernel::KernelProgram program =
+        parse("x: f64[n, m] param 0, r: f64[n] output 0, y: f64[n, m] output 1, b: f64[64] temporary",
+              std::string("{ outer (i < n) by 64 local b start fill 0.0 "
+                          "stage (i, j < m) { %0 = load x[i, j] : f64 fold add b[i] %0 : f64 } "
+                          "stage (i, j < m) { %0 = load x[i, j] : f64 %1 = load b[i] : f64 %2 = sub %0, %1 : f64 ") +
+                  std::string(last) + " } }");
+    const auto cut = cut_of(program, std::get<kernel::Kernel>(program.steps[0]), kForThreads);
+    return cut ? cut->step : 0;
+  };
+  EXPECT_EQ(step("fold add r[i] %2 : f64"), 1);
+  EXPECT_EQ(step("store y[i, j] set %2"), 64);
+}
+
 }  // namespace
 }  // namespace inlay::llvm_backend

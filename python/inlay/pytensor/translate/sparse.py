@@ -124,7 +124,10 @@ def gradient_of_arrays(t, node):
     b, x, g = t.builder, t.value(data), t.value(g)
     at = t.value(minor)
     t.require_equal(x.dims[0], at.dims[0], "CSMGrad: {left} elements with {right} indices", at)
-    t.require_equal(x.dims[0], g.dims[0], "CSMGrad: {left} elements and {right} of the gradient", at)
+    zero = b.literal(0, g.dtype)
+    if not known_equal(x.dims[0], g.dims[0]):  # SciPy leaves out what lies behind the last row: it is 0
+        numbers = b.scalar("min", [b.iota(x.dims[0], "i64"), b.size(g.dims[0])])
+        g = b.gather(b.concat([g, b.broadcast(zero, [1])], 0), [numbers])
     if isinstance(minor, Constant) and isinstance(starts, Constant):
         group, is_element = _constant_groups(minor.data, starts.data)
         if group is None and is_element.all():
@@ -132,7 +135,6 @@ def gradient_of_arrays(t, node):
         group, is_element = (None if a is None else t.constants.array(a) for a in (group, is_element))
     else:
         group, is_element = _groups(t, at, t.value(starts))
-    zero = b.literal(0, g.dtype)
     g = b.scalar("select", [is_element, g, zero])
     if group is None:
         return g
