@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace inlay::kernel {
@@ -12,6 +14,7 @@ namespace {
 // Each level replaces one function by one of its bounds, so this is also the number of functions that a proof looks
 // into.
 constexpr int kMaxDepth = 6;
+constexpr int kProved = kMaxDepth + 1;
 constexpr int kMaxFacts = 3;  // the most facts that one proof combines
 constexpr int kMaxCases = 2;  // the most factors of 0 or 1 that one proof distinguishes by cases
 
@@ -19,6 +22,32 @@ constexpr int kMaxCases = 2;  // the most factors of 0 or 1 that one proof disti
 // failing proof takes exponentially many (2^20, of one random program). Of three million proofs in random programs none
 // took more than 2^9.
 constexpr int kMaxSteps = 1 << 11;
+
+/// Equal sizes have equal hashes.
+struct DimHash {
+  std::size_t operator()(const Dim& d) const {
+    std::size_t out = std::hash<int64_t>()(d.constant_part());
+    for (const Dim::Term& term : d.terms()) {
+      mix(out, static_cast<std::size_t>(term.coefficient));
+      for (const Dim::Atom& atom : term.factors) mix(out, of_atom(atom));
+    }
+    return out;
+  }
+
+ private:
+  static void mix(std::size_t& hash, std::size_t more) { hash = (hash ^ more) * 0x9E3779B97F4A7C15U; }
+
+  std::size_t of_atom(const Dim::Atom& atom) const {
+    auto out = static_cast<std::size_t>(atom.kind);
+    if (atom.kind == Dim::Atom::Kind::symbol) {
+      mix(out, atom.symbol.index);
+      return out;
+    }
+    mix(out, (*this)(atom.operands->first));
+    mix(out, (*this)(atom.operands->second));
+    return out;
+  }
+};
 
 /// A term coefficient * rest * f(...), where rest, a product of atoms, is not negative and f is not a symbol; `others`
 /// is the rest of the expression.
@@ -29,9 +58,16 @@ struct Split {
   Dim others;
 };
 
-/// The steps of one proof.
+/// Proofs of one question and of the facts that it is given. Functions may be replaced in any order, so the same
+/// expression is met again and again: what was found of it is kept.
 class Proof {
  public:
+  /// Gives the next proof its own number of steps.
+  Proof& again() {
+    steps_left_ = kMaxSteps;
+    return *this;
+  }
+
   bool never_negative(const Dim& d, int depth = kMaxDepth);
   bool never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts = kMaxFacts);
   std::vector<Dim> quotients_of_sizes(const Dim& d, std::span<const Dim> facts);
@@ -42,7 +78,11 @@ class Proof {
   bool prove_with_floor_div(const Split& split, int depth);
   bool prove_with(const Dim& d, const Dim::Term& term, const Split& split, int depth);
 
+  bool follows_from_a_bound(const Dim& d, int depth);
+
   int steps_left_ = kMaxSteps;
+  /// Of what took steps: kProved, or the greatest depth to which no proof was found.
+  std::unordered_map<Dim, int, DimHash> found_;
 };
 
 bool Proof::split_at(const Dim& d, const Dim::Term& term, int depth, Split& out) {
@@ -112,7 +152,17 @@ bool Proof::prove_with(const Dim& d, const Dim::Term& term, const Split& split, 
 
 bool Proof::never_negative(const Dim& d, int depth) {
   if (d.lower_bound({}, 0) >= 0) return true;  // the proof handles clamps itself
-  if (depth == 0 || --steps_left_ < 0) return false;
+  if (depth == 0 || steps_left_ < 0) return false;
+  if (const auto found = found_.find(d); found != found_.end() && found->second >= depth) {
+    return found->second == kProved;
+  }
+  const bool out = --steps_left_ >= 0 && follows_from_a_bound(d, depth);
+  if (out || steps_left_ >= 0) found_[d] = out ? kProved : depth;  // without steps left nothing was found out
+  return out;
+}
+
+/// Is it not negative where one of its functions is replaced by a bound of it?
+bool Proof::follows_from_a_bound(const Dim& d, int depth) {
   for (const Dim::Term& term : d.terms()) {
     Split split;
     if (split_at(d, term, depth - 1, split) && prove_with(d, term, split, depth - 1)) return true;
@@ -217,18 +267,19 @@ std::vector<Dim> without_clamps(const Dim& fact) {
 bool is_false(const Dim& fact) { return fact.is_constant() && fact.constant() < 0; }
 
 bool proved(const Dim& d, std::span<const Dim> facts) {
+  Proof proof;
   // (If a fact is false everything holds.)
-  if (Proof().never_negative(d) || std::ranges::any_of(facts, is_false)) return true;
+  if (proof.never_negative(d) || std::ranges::any_of(facts, is_false)) return true;
   // Facts that always hold prove nothing new; most facts are of that kind.
   std::vector<Dim> telling;
   const auto note = [&](const Dim& fact) {
-    if (!Proof().never_negative(fact) && std::ranges::find(telling, fact) == telling.end()) telling.push_back(fact);
+    if (!proof.again().never_negative(fact) && std::ranges::find(telling, fact) == telling.end())
+      telling.push_back(fact);
   };
   for (const Dim& fact : facts) note(fact);
   for (const Dim& fact : facts) std::ranges::for_each(without_clamps(fact), note);
   if (telling.empty()) return false;
-  Proof proof;
-  if (proof.never_negative_given(d, telling)) return true;
+  if (proof.again().never_negative_given(d, telling)) return true;
   const std::vector<Dim> quotients = proof.quotients_of_sizes(d, telling);
   telling.insert(telling.end(), quotients.begin(), quotients.end());
   return !quotients.empty() && proof.never_negative_given(d, telling);
