@@ -15,6 +15,11 @@ in seconds of CPU too,
 
 and prints its kilobytes, of `save` without the data that are in it;
 
+    cold.py import          of `import inlay` after NumPy's, and
+    cold.py imported        megabytes by which it raises the resident size
+
+then
+
     cold.py memory NODES    megabytes by which inlay.compile of a graph like a model's raises the resident size
 
 above what it is after the import, at its highest; libraries that compiling loads (LLVM) are in it.
@@ -184,6 +189,29 @@ def key():
     cache.find = cache.keep = lambda *_: None
     cached(tempfile.gettempdir())
     return watch.seconds
+
+
+def import_inlay():
+    import numpy  # noqa: F401
+
+    watch = Stopwatch()
+    with watch:
+        import inlay  # noqa: F401
+    return watch.seconds
+
+
+def imported():
+    import numpy  # noqa: F401
+
+    before = resident_now()
+    import inlay  # noqa: F401
+
+    return resident_now() - before
+
+
+def resident_now():
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def chain_text(ops):
@@ -383,7 +411,7 @@ def posterior(name, mode=None):
     return json.dumps({"gradient": to_gradient.seconds, "posterior": to_posterior.seconds, "sampler": sampler})
 
 
-COMMANDS = {"radon": radon, "chain": chain, "save": save, "loaded": loaded, "pickled": pickled, "unpickled": unpickled, "cached": cached, "key": key, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
+COMMANDS = {"radon": radon, "import": import_inlay, "imported": imported, "chain": chain, "save": save, "loaded": loaded, "pickled": pickled, "unpickled": unpickled, "cached": cached, "key": key, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
 
 if __name__ == "__main__":
     print(COMMANDS[sys.argv[1]](*sys.argv[2:]))

@@ -186,6 +186,8 @@ def planning_rows():
 
 
 def cold_rows():
+    yield limit_row("import inlay, after NumPy", 1e3 * cold_cost("import", rounds=5), 60, "ms")
+    yield limit_row("resident size that it adds", cold_cost("imported", rounds=5), 25, "MB")
     ours = 1e3 * cold_cost("radon", "INLAY")
     yield limit_row("radon linking + first call, cold", ours, 80, "ms")
     yield Row("", ours, "PyTensor NUMBA", 1e3 * cold_cost("radon", "NUMBA", rounds=2), "ms")

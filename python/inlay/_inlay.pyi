@@ -414,6 +414,14 @@ def stack_bytes(calls: str, function: str) -> int | None:
     The most that a call has on the stack, by the graph of calls that gcc writes; None where there is no most.
     """
 
+def exported_header(path: str) -> str:
+    """
+    The header of an exported program, by the path of one of its files; empty for another file.
+    """
+
+def exported_memory(text: str, path: str) -> dict:
+    """The plan of memory in the text of such a header."""
+
 def exported_library(parts: list, code: Mapping[str, str]) -> bytes:
     """
     The bytes of a shared library: of programs, and of C code that calls them.

@@ -1,6 +1,7 @@
 """What this build of inlay is, and what it found on this machine."""
 
 import importlib.util
+import os
 import sys
 
 from . import _inlay
@@ -28,7 +29,7 @@ def show_config(mode="stdout"):
         },
         "cpu": {
             "level": found["level"],
-            "features": found["wrong_features"] or found["cpu_features"] or "all that the CPU has",
+            "features": found["wrong_features"] or _features(found) or "all that the CPU has",
         },
         "threads": {"at most": str(_inlay.max_threads())},
         "backends": {
@@ -45,6 +46,18 @@ def show_config(mode="stdout"):
         for key, value in section.items():
             print(f"  {key}: {', '.join(value) if isinstance(value, list) else value}")
     return None
+
+
+def _features(found):
+    """What was chosen. Whether a name is none at all, LLVM knows, which is not loaded for it: compiling says so."""
+    chosen = found["cpu_features"]
+    if chosen != os.environ.get("INLAY_CPU_FEATURES"):  # of a level
+        return chosen
+    unknown = [name[1:] for name in chosen.split(",") if name and name[1:] not in found["instruction_sets"]]
+    if not unknown:
+        return chosen
+    of = "is no instruction set" if len(unknown) == 1 else "are no instruction sets"
+    return f"{chosen} ({', '.join(unknown)} {of} of this CPU; where LLVM has no such feature either, compiling is an error)"
 
 
 def _python(parts):

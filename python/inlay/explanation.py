@@ -1,5 +1,6 @@
 """What became of a function, in words and in numbers."""
 
+import os
 from dataclasses import dataclass, field
 
 from . import _inlay, notebook, screen
@@ -161,6 +162,27 @@ class Explanation:
         return notebook.explanation_html(self)
 
 
+@dataclass(frozen=True)
+class ExportedMemory:
+    """The plan of memory of an exported program, as its header has it; `str` of it is the table that `inlay explain` prints.
+
+    `rows`: of each value that has bytes, a dict with its `step`, `value`, `type`, `storage`, `segment`, `at`, `bytes`, `begin`,
+    `end` and `reason`, in the words of the table. `arena_bytes`: None where they depend on sizes.
+    """
+
+    rows: list
+    notes: list
+    arena_bytes: int | None
+    text: str = field(repr=False)
+
+    def to_dict(self):
+        """Plain lists, dicts, numbers and text."""
+        return as_dict(self)
+
+    def __str__(self):
+        return self.text
+
+
 def function_pretty(fn, printer, cycle):
     printer.text(repr(fn))
     if compilation_of(fn) and not cycle:
@@ -176,12 +198,15 @@ def function_html(fn):
 def explain(fn, *, sizes=None, verbose=False):
     """What inlay made of `fn`: an `Explanation`; print it to read it on one screen, its `text` for the whole listing.
 
-    `fn`: what `inlay.compile` returned, or a PyTensor function that inlay compiled, also as PyMC or nutpie wraps it.
+    `fn`: what `inlay.compile` returned, or a PyTensor function that inlay compiled, also as PyMC or nutpie wraps it. The
+    path of an exported header, or of the code beside it (.c, .o, .so): what its plan of memory says, an `ExportedMemory`.
     `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them. `verbose`: print it as its
     `text`.
 
-    Errors: TypeError for another function.
+    Errors: TypeError for another function, and for another path; ValueError for a file that is no such header.
     """
+    if isinstance(fn, str | os.PathLike):
+        return _exported_memory(os.fspath(fn))
     made = made_of(fn)
     data = made.program.explain()
     plan, buffers = plan_of(made.program, sizes)
@@ -208,6 +233,14 @@ def explain(fn, *, sizes=None, verbose=False):
         verbose=verbose,
         cache=made.cache,
     )
+
+
+def _exported_memory(path):
+    header = _inlay.exported_header(path)
+    if not header:
+        raise TypeError(f"inlay.explain takes a function, or the path of an exported header, and {path} ends in no .h, .c, .o or .so")
+    with open(header, encoding="utf-8", errors="surrogateescape") as file:
+        return ExportedMemory(**_inlay.exported_memory(file.read(), header))
 
 
 def _steps(steps, times):

@@ -78,7 +78,7 @@ std::span<const std::byte> as_span(const nb::bytes& bytes) {
 
 file::FunctionFile file_without_sections(const Compiled& c) {
   file::FunctionFile file = c.kept->file();
-  file.sections.clear();
+  set_sections(file, {});
   return file;
 }
 

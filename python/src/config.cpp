@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "backend/llvm/backend.h"
 #include "backend/llvm/cpu.h"
@@ -9,6 +10,7 @@
 #include "file/cache_folder.h"
 #include "library/routines.h"
 #include "runtime/pool.h"
+#include "support/cpu_features.h"
 #include "thread_count.h"
 
 namespace nb = nanobind;
@@ -40,6 +42,7 @@ nb::dict config() {
   }
   out["level"] = llvm_backend::level_of(features).name;
   out["cpu_features"] = features;
+  out["instruction_sets"] = cpu_features();
   out["backends"] = names;
   out["links_blas"] = library::has_linked_routines();
   out["blas_is_too_old"] = library::is_linked_blas_too_old();

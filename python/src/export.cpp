@@ -4,7 +4,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
+#include "explain/memory_comment.h"
 #include "export/export.h"
 #include "export/sizes.h"
 #include "from_python.h"
@@ -62,6 +64,31 @@ nb::tuple exported_program(const std::string& text, const std::string& file_name
   return nb::make_tuple(file_of(made.header), file_of(made.code), bytes);
 }
 
+nb::dict exported_memory(const std::string& text, const std::string& path) {
+  const explain::MemoryTable table = explain::read_memory_comment(text, path);
+  nb::list rows;
+  for (const explain::MemoryRow& row : table.rows) {
+    nb::dict d;
+    d["step"] = row.step;
+    d["value"] = row.value;
+    d["type"] = row.type;
+    d["storage"] = row.storage;
+    d["segment"] = row.segment;
+    d["at"] = row.at;
+    d["bytes"] = row.bytes;
+    d["begin"] = row.begin;
+    d["end"] = row.end;
+    d["reason"] = row.reason;
+    rows.append(d);
+  }
+  nb::dict out;
+  out["rows"] = rows;
+  out["notes"] = table.notes;
+  out["arena_bytes"] = table.arena_bytes ? nb::cast(*table.arena_bytes) : nb::none();
+  out["text"] = explain::text(table);
+  return out;
+}
+
 nb::object loaded_sections_of(nb::bytes elf) {
   const auto sections = loaded_sections({static_cast<const std::byte*>(elf.data()), elf.size()});
   if (!sections) return nb::none();
@@ -106,6 +133,9 @@ void bind_export(nb::module_& m) {
       "what is no ELF file.");
   m.def("stack_bytes", stack_bytes, "calls"_a, "function"_a,
         "The most that a call has on the stack, by the graph of calls that gcc writes; None where there is no most.");
+  m.def("exported_header", explain::exported_header, "path"_a,
+        "The header of an exported program, by the path of one of its files; empty for another file.");
+  m.def("exported_memory", exported_memory, "text"_a, "path"_a, "The plan of memory in the text of such a header.");
   m.def("exported_library", exported_library_of, "parts"_a, "code"_a,
         "The bytes of a shared library: of programs, and of C code that calls them.");
   m.def("wrong_export_name", wrong_export_name, "name"_a, "Why a function cannot have this name; empty: it can.");

@@ -66,7 +66,7 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
   executable.set_threads(options.threads);
   lowered.seconds = run.seconds();
   return {{std::move(lowered), backend, std::move(target), std::move(needs), options.planning, options.cpu_features,
-           !options.may_share},
+           !options.may_share, options.rewrite.single_precision},
           std::move(executable)};
 }
 

@@ -36,8 +36,9 @@ struct EmittedProgram : Lowered {
   std::string target;              // the machine that it is for: "x86-64, avx2 (znver3)"
   std::vector<std::string> needs;  // the instruction sets that it may use (support/cpu_features.h)
   memory::PlannerOptions planning;
-  std::string cpu_features;    // what was chosen of the CPU (Options); empty: all that it has
-  bool shares_by_rule = true;  // no function of the caller's chose what shares bytes
+  std::string cpu_features;       // what was chosen of the CPU (Options); empty: all that it has
+  bool shares_by_rule = true;     // no function of the caller's chose what shares bytes
+  bool single_precision = false;  // it was rewritten so (PassOptions)
 };
 
 /// A compiled program, with how it was made.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -19,7 +20,10 @@ namespace {
 
 constexpr std::string_view kTexts = "the file";  // where errors in its texts are
 
-constexpr const char* kThreads = "threads";  // the section of how many a call may use; none: one
+// Sections: of how many threads a call may use, where none says that it is one; and, where it is there, that f64 which
+// is rounded to f32 was computed in f32.
+constexpr const char* kThreads = "threads";
+constexpr const char* kSinglePrecision = "single_precision";
 
 /// What is no number of them, which only another writer has written, is one.
 int threads_of(const file::FunctionFile& file) {
@@ -127,7 +131,12 @@ file::FunctionFile file_of(const EmittedProgram& program, const runtime::Executa
   out.kernels = print(program.kernels);
   keep_names(program, out);
   keep_threads(out, executable);
+  if (program.single_precision) out.sections.push_back({kSinglePrecision, {std::byte{1}}});
   return out;
+}
+
+bool is_single_precision(const file::FunctionFile& file) {
+  return file::find_section(file, kSinglePrecision) != nullptr;
 }
 
 std::string why_not_here(const file::FunctionFile& file) {
@@ -139,6 +148,12 @@ std::string why_not_here(const file::FunctionFile& file) {
   std::vector<std::string> lacking;
   std::ranges::set_difference(file.needs, there, std::back_inserter(lacking));
   return lacking.empty() ? "" : str("this CPU has no ", join(lacking, ", "));
+}
+
+void set_sections(file::FunctionFile& file, const std::vector<file::Section>& sections) {
+  const auto is_of_others = [](const file::Section& section) { return section.name != kSinglePrecision; };
+  std::erase_if(file.sections, is_of_others);
+  std::ranges::copy_if(sections, std::back_inserter(file.sections), is_of_others);
 }
 
 void keep_threads(file::FunctionFile& file, const runtime::Executable& executable) {
@@ -166,6 +181,7 @@ EmittedProgram read_program(const file::FunctionFile& file) {
                      options.cpu_features};
   out.graph = std::move(texts.graph);
   out.order_gain = file.order_gain;
+  out.single_precision = is_single_precision(file);
   return out;
 }
 
@@ -174,6 +190,7 @@ Program emit_again(const file::FunctionFile& file) {
   Program out = compile_program(texts.kernels, options_here(file));
   out.graph = std::move(texts.graph);
   out.order_gain = file.order_gain;
+  out.single_precision = is_single_precision(file);
   return out;
 }
 

@@ -42,7 +42,7 @@ std::shared_ptr<const ExecutableState> state_of(runtime::Executable executable,
 std::vector<std::byte> Executable::to_bytes() const {
   if (state_->file) return file::write(*state_->file);
   file::FunctionFile file = file_of(*state_->program, state_->executable);
-  file.sections = state_->sections;
+  set_sections(file, state_->sections);
   keep_threads(file, state_->executable);
   return file::write(file);
 }

@@ -1,6 +1,7 @@
 #include "explain/memory_comment.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "support/ascii.h"
 #include "support/comment.h"
@@ -65,6 +66,16 @@ MemoryTable read_memory_comment(std::string_view text, const std::string& file_n
     throw Error(ErrorCode::invalid_file, {str(file_name, ":", line_of(begin))}, "the plan of memory is cut off");
   }
   return read_memory_table(text.substr(map + 1, end - map - 1), file_name, line_of(map + 1));
+}
+
+std::string exported_header(const std::string& path) {
+  const std::filesystem::path file = path;
+  const std::string ending = file.extension().string();
+  if (ending == ".h") return path;
+  if (ending != ".c" && ending != ".o" && ending != ".so") return "";
+  std::string name = file.stem().string();
+  if (ending == ".so" && name.starts_with("lib")) name.erase(0, 3);
+  return (file.parent_path() / (name + ".h")).string();
 }
 
 }  // namespace inlay::explain

@@ -14,4 +14,8 @@ std::string memory_comment(MemoryTable map);
 /// that has none, or a damaged one.
 MemoryTable read_memory_comment(std::string_view text, const std::string& file_name);
 
+/// The header of an exported program, by the path of one of its files: itself, or for .c, .o and .so the one beside
+/// it, by whose name it goes, softmax.h beside libsoftmax.so. Empty for another file.
+std::string exported_header(const std::string& path);
+
 }  // namespace inlay::explain

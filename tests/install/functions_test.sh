@@ -72,13 +72,14 @@ cmake_minimum_required(VERSION 3.25)
 project(library LANGUAGES CXX)
 find_package(inlay REQUIRED COMPONENTS functions)
 add_library(weights STATIC library.cpp)
-inlay_add_function(weights weigh.inlay BOUND w=w.npy COMPILE_OPTIONS -O1 SECTION of_weights FREESTANDING BLAS)
+inlay_add_function(weights weigh.inlay BOUND w=w.npy COMPILE_OPTIONS -O1 SECTION of_weights FREESTANDING BLAS
+                    SINGLE_PRECISION)
 add_executable(main main.cpp)
 target_link_libraries(main PRIVATE weights)
 END
 quietly cmake -B build -DCMAKE_PREFIX_PATH="$prefix"
 quietly cmake --build build --verbose
-grep -q -e "--freestanding --blas" "$folder/log" || fail "FREESTANDING and BLAS are not handed on"
+grep -q -e "--freestanding --blas --single-precision" "$folder/log" || fail "a flag is not handed on"
 grep -q of_weights < <(readelf -SW build/inlay_functions/weights/weigh.o) || fail "SECTION is not handed on"
 expect "weighs 32" "$(build/main)"
 weights '\x02\x04' >w.npy

@@ -237,6 +237,21 @@ def test_a_saved_function_is_explained_as_json(saved):
     assert 1000 < file["code_bytes"] < os.path.getsize(saved)
 
 
+@pytest.mark.parametrize("single_precision", [False, True])
+def test_a_saved_function_says_whether_it_is_of_single_precision(single_precision, program):
+    fn = inlay.compile(PROGRAM.replace("[n]", "[3]"), single_precision=single_precision)
+    inlay.save(fn, "p.inlayfn")
+    inlay.save(inlay.load("p.inlayfn"), "again.inlayfn")
+    for path in ("p.inlayfn", "again.inlayfn"):
+        assert (", single_precision" in tool("explain", path)) == single_precision
+        assert json.loads(tool("explain", "--json", path))["file"]["single_precision"] == single_precision
+
+
+@pytest.mark.parametrize("command", ["explain", "run"])
+def test_a_level_without_a_name_is_refused(command, program):
+    assert "it names no level" in tool(command, "--cpu", "", program, code=2)
+
+
 def test_the_memory_of_a_saved_function_is_drawn(program):
     inlay.save(inlay.compile(PROGRAM.replace("[n]", "[3]")), "p.inlayfn")
     tool("explain", "--memory=map.html", "p.inlayfn")

@@ -153,3 +153,26 @@ def test_programs_of_devices(path, tmp_path):
     done = subprocess.run(["cc", *FLAGS, "-fsyntax-only", "-x", "c", header], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"memory: arena {re.search(r'ARENA_BYTES ([0-9]+)', header.read_text())[1]} bytes" in explained(header)
+
+
+@pytest.mark.parametrize("kind", ["c", "object", "shared"])
+def test_explain_takes_the_files_of_an_export(kind, tmp_path):
+    header, code = inlay.export(PRODUCTS, tmp_path, kind)
+    for path in (header, str(code)):
+        memory = inlay.explain(path)
+        told = json.loads(explained("--json", str(path)))
+        assert f"# the memory\n{memory}" == explained(str(path))
+        assert memory.arena_bytes == told["arena_bytes"] and memory.notes == told["notes"]
+        assert [row["value"] for row in memory.rows] == [row["value"] for row in told["memory"]]
+        assert [[row["begin"], row["end"]] for row in memory.rows] == [row["lives"] for row in told["memory"]]
+        assert memory.to_dict()["rows"] == memory.rows
+
+
+def test_explain_says_what_a_path_has_to_be(tmp_path):
+    with pytest.raises(TypeError, match=r"takes a function, or the path of an exported header, and other.txt ends in no .h, .c"):
+        inlay.explain("other.txt")
+    (tmp_path / "mine.h").write_text("int main(void);\n")
+    with pytest.raises(ValueError, match="mine.h"):
+        inlay.explain(tmp_path / "mine.h")
+    with pytest.raises(FileNotFoundError):
+        inlay.explain(tmp_path / "none.h")

@@ -527,3 +527,17 @@ def test_observed_values_that_are_constants():
     assert wrong["reason"].values.tolist() == ["", "BadData: the model has no data count; it has y"]
     both = fit(model, [{"y": data[0]["y"], "count": count} for count in ([4, 5], [4, 5, 6])])
     assert both["reason"].values.tolist() == ["", "BadData: count has size 3 along axis 0, which is 2 in the model"]
+
+
+def test_a_model_that_bambi_made():
+    """Its data are constants, of which what is observed is exchanged by its name."""
+    bambi = pytest.importorskip("bambi")
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame({"x": np.linspace(-1, 1, 20), "group": list("abcd" * 5), "y": rng.normal(size=20)})
+    model = bambi.Model("y ~ x + (1|group)", frame)
+    model.build()
+    data = [{"y": slope * frame["x"].values + 0.1 * rng.normal(size=20)} for slope in (-2, 3)]
+    fits = inlay.pymc.fit_many(model.backend.model, data, draws=200, chains=2, seed=1, progress=False)
+    assert not fits["failed"].any(), fits["reason"].values
+    assert abs(fits["x_mean"].values - [-2, 3]).max() < 0.3

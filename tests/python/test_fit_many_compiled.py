@@ -3,9 +3,16 @@
 import inlay.pymc
 import numpy as np
 import pymc as pm
+import pytensor
+import pytensor.tensor as pt
 import pytest
+from inlay.fits.fit import Work
+from inlay.fits.fit import fit as one_fit
 from inlay.pymc import compiled_once
+from inlay.pymc.methods import method_of
 from pytensor.compile.maker import FunctionMaker
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 
 pytestmark = pytest.mark.skipif(compiled_once._class_of_model() is None, reason="PyMC keeps no functions")
 
@@ -54,6 +61,44 @@ def kinds_model():
     return model
 
 
+def other_kinds_model():
+    """The data say how many kinds there are, and with two of them another step is taken."""
+    with pm.Model() as model:
+        y, kind = pm.Data("y", np.zeros(3)), pm.Categorical("kind", pm.Data("share", np.ones(3) / 3))
+        pm.Normal("seen", pm.Normal("mu", 0, 2) - kind, 1, observed=y)
+    return model
+
+
+class Cube(Op):
+    """Without a derivative, so that PyMC takes slices."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = np.asarray(inputs[0] ** 3)
+
+
+def slices_model():
+    with pm.Model() as model:
+        y, which = pm.Data("y", np.zeros(3)), pm.Bernoulli("which", 0.4)
+        pm.Normal("seen", Cube()(pm.Normal("mu", 0, 2)) + 3 * which, 1, observed=y)
+    return model
+
+
+def shares(lengths=(3, 2, 3, 2, 4)):
+    return [{"y": RNG.normal(size=3), "share": np.ones(n) / n} for n in lengths]
+
+
+def start_of(data):
+    return {"slope": float(len(data["x"])), "noise": 0.3}
+
+
+ADAM = {"n": 30, "obj_optimizer": pm.adam(learning_rate=0.05), "obj_n_mc": 3, "start_sigma": {"slope": 0.3}}
+
+
 def lines(lengths=(5, 8, 5, 3, 8)):
     return [{"x": RNG.normal(size=n), "y": RNG.normal(size=n), "center": float(n)} for n in lengths]
 
@@ -70,7 +115,21 @@ CASES = {
     "nuts": (two_model, ys((3, 4, 3, 6)), {"draws": 20, "tune": 20}),
     "nuts and Metropolis": (mixed_model, ys((3, 4, 3, 6)), {"draws": 20, "tune": 20}),
     "nuts and categories": (kinds_model, ys((3, 4, 3)), {"draws": 20, "tune": 20}),
-    "advi": (line_model, lines((5, 8, 5)), {"method": "advi", "draws": 20, "method_kwargs": {"n": 30}}),
+    "nuts and other categories": (other_kinds_model, shares(), {"draws": 20, "tune": 20}),
+    "nuts and slices": (slices_model, ys((3, 4, 3)), {"draws": 20, "tune": 20}),
+    "advi": (line_model, lines(), {"method": "advi", "draws": 20, "method_kwargs": {"n": 30}}),
+    "advi of other shapes": (levels_model, ys(), {"method": "advi", "draws": 20, "method_kwargs": {"n": 30}}),
+    "advi with settings": (line_model, lines(), {"method": "advi", "draws": 20, "method_kwargs": ADAM}),
+    "advi from a start": (
+        line_model,
+        lines((5, 8, 5)),
+        {"method": "advi", "draws": 20, "method_kwargs": {"n": 30}, "initvals": start_of},
+    ),
+    "advi of full rank": (
+        line_model,
+        lines(),
+        {"method": "advi", "draws": 20, "method_kwargs": {"n": 30, "method": "fullrank_advi"}},
+    ),
 }
 
 
@@ -91,25 +150,61 @@ def test_the_draws_are_those_of_functions_compiled_for_each_fit(case, monkeypatc
 
 def numbers_compiled(monkeypatch, model, data, options):
     """How many functions each fit makes."""
-    made, counts = FunctionMaker.__init__, [0]
+    made, counts = FunctionMaker.__init__, []
+    name, more = options.get("method", "nuts"), options.get("method_kwargs")
+    how, functions_of = method_of(model(), name, options["draws"], options.get("tune", 1), 2, None, more)
+    work = Work(functions_of(model(), None, []), 1, how, ("mean",))
     monkeypatch.setattr(FunctionMaker, "__init__", lambda self, *a, **k: counts.append(counts.pop() + 1) or made(self, *a, **k))
-
-    def datasets():
-        for given in data:
-            counts.append(0)  # and those of a fit that is in flight, which is counted with the next one
-            yield given
-
-    fit(model, datasets(), options)
+    for number, given in enumerate(data):
+        counts.append(0)
+        assert not one_fit(work, number, given).reason
     monkeypatch.undo()
-    return counts[1:]
+    return counts
 
 
-@pytest.mark.parametrize("case", ["smc", "smc MH", "smc of discrete variables", "nuts", "nuts and Metropolis"])
+ONE_COMPILATION = [case for case in CASES if case not in ("smc of other shapes", "advi of other shapes", "advi from a start")]
+
+
+@pytest.mark.parametrize("case", ONE_COMPILATION)
 def test_a_fit_compiles_once(case, monkeypatch):
     model, data, options = CASES[case]
-    counts = numbers_compiled(monkeypatch, model, (data * 4)[:10], options)
-    assert sum(counts) > 0
-    assert counts[-4:] == [0] * 4
+    counts = numbers_compiled(monkeypatch, model, data * 2, options)
+    assert counts[0] > 0
+    assert counts[len(data) :] == [0] * len(data)
+
+
+class Falling:
+    """A rate that a callback lowers: one object for each fit."""
+
+    def __init__(self):
+        self.rate = pytensor.shared(0.5)
+
+    def optimizer(self, loss, parameters):
+        gradients = pytensor.grad(loss, parameters) if not isinstance(loss, list) else loss
+        return {p: p - self.rate * g / (1 + pt.abs(g)) for p, g in zip(parameters, gradients, strict=True)}
+
+    def lower(self, approximation, losses, step):
+        self.rate.set_value(self.rate.get_value() * 0.8)
+
+
+def test_an_optimizer_of_the_users_is_made_anew_for_each_fit(monkeypatch):
+    falling = Falling()
+    given = {"n": 20, "obj_optimizer": falling.optimizer, "callbacks": [falling.lower]}
+    options, data = {"method": "advi", "draws": 20, "method_kwargs": given, "keep": "slope"}, lines()
+    kept = fit(line_model, data, options)
+    monkeypatch.setattr(compiled_once, "_class_of_model", lambda: None)
+    assert kept.identical(fit(line_model, data, options))
+
+
+def test_advi_begins_anew_after_a_fit_that_failed(monkeypatch):
+    data, options = lines((5, 8, 5, 3)), {"method": "advi", "draws": 20, "method_kwargs": {"n": 30}, "keep": "slope"}
+    more = {"chains": 1, "seed": 1, "progress": False, "executor": 1}
+    bad = data[0] | {"y": np.full(5, np.nan)}
+    given = [data[0], bad, *data[2:]]
+    kept = inlay.pymc.fit_many(line_model(), given, **options, **more).drop_vars("seconds")
+    assert kept["failed"].values.tolist() == [False, True, False, False]
+    monkeypatch.setattr(compiled_once, "_class_of_model", lambda: None)
+    assert kept.identical(inlay.pymc.fit_many(line_model(), given, **options, **more).drop_vars("seconds"))
 
 
 class Mine(pm.smc.IMH):

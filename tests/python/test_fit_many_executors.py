@@ -1,5 +1,6 @@
 """Where fits run changes nothing of them, and what is killed is done again."""
 
+import itertools
 import multiprocessing
 import os
 import re
@@ -195,6 +196,37 @@ def test_dask(alone):
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         check_same(fit(client), alone)
         check_same(fit(client.get_executor()), alone)
+
+
+@pytest.mark.parametrize("sees_the_file", [True, False])
+@pytest.mark.parametrize("how", ["adapted", "from none", "scaled"])
+def test_workers_of_dask_that_come_and_go(how, sees_the_file, monkeypatch):
+    """Nothing is lost, and nothing is there twice."""
+    distributed = pytest.importorskip("distributed")
+    if not sees_the_file:
+        without_path(monkeypatch)
+    longer = partial(inlay.pymc.fit_many, mean_model(), series(40), keep=["mu"], **(FEW | {"draws": 2000}))
+    want, over = longer(executor=1), threading.Event()
+    options = {"n_workers": 0 if how == "from none" else 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+
+        def scale():
+            counts = itertools.cycle([3, 1, 2])
+            while not over.wait(0.4):
+                cluster.scale(next(counts))
+
+        scaling = threading.Thread(target=scale)
+        if how == "scaled":
+            scaling.start()
+        else:
+            cluster.adapt(minimum=0 if how == "from none" else 1, maximum=3, interval="100ms", wait_count=1)
+        try:
+            for _ in range(2):
+                check_same(longer(executor=client), want)
+        finally:
+            over.set()
+            if how == "scaled":
+                scaling.join()
 
 
 def test_joblib(alone):

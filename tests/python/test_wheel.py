@@ -46,6 +46,26 @@ def test_show_config_where_there_is_no_scipy(monkeypatch):
     assert of_system["from"].endswith("; it does not know this CPU and uses none of its vectors")
 
 
+@pytest.mark.parametrize(
+    ("features", "said"),
+    [
+        ("-nosuch", "-nosuch (nosuch is no instruction set of this CPU; where LLVM has no such feature either, compiling is an error)"),
+        ("-nosuch,+nor", "-nosuch,+nor (nosuch, nor are no instruction sets of this CPU; where LLVM has no such feature"),
+        ("nosuch", "INLAY_CPU_FEATURES: there is no CPU feature `nosuch`"),
+        ("", "all that the CPU has"),
+    ],
+)
+def test_show_config_says_which_features_the_cpu_does_not_have(features, said, monkeypatch):
+    monkeypatch.setenv("INLAY_CPU_FEATURES", features)
+    assert inlay.show_config("dicts")["cpu"]["features"].startswith(said)
+
+
+def test_show_config_of_features_that_the_cpu_has_and_of_levels(monkeypatch):
+    for features in ("sse2" if "x86-64" in inlay._inlay.config()["instruction_sets"] else "neon", "-" + inlay._inlay.config()["instruction_sets"][0]):
+        monkeypatch.setenv("INLAY_CPU_FEATURES", features)
+        assert "no instruction set" not in inlay.show_config("dicts")["cpu"]["features"]
+
+
 def test_scipy_that_cannot_be_imported(tmp_path):
     """A linked BLAS is called instead; where there is none, it is an error of inlay."""
     (tmp_path / "scipy").mkdir()

@@ -207,6 +207,7 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
 void add_cpu(CLI::App* app, CompileFlags& flags) {
   app->add_option("--cpu", flags.cpu,
                   "the level that the code is for, as avx2 or sse2, or features of LLVM, as -avx512f")
+      ->check(CLI::Validator([](std::string& text) { return text.empty() ? "it names no level" : ""; }, ""))
       ->type_name("LEVEL");
 }
 

@@ -1,34 +1,13 @@
 #include "exported_header.h"
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
-
 #include <nlohmann/json.hpp>
 
 #include "explain/memory_comment.h"
 #include "npy.h"
 
 namespace inlay::tool {
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string header_of(const fs::path& code) {
-  std::string name = code.stem().string();
-  if (code.extension() == ".so" && name.starts_with("lib")) name.erase(0, 3);
-  return (code.parent_path() / (name + ".h")).string();
-}
-
-}  // namespace
-
-bool is_exported(const std::string& path) {
-  constexpr std::array<std::string_view, 4> kEndings = {".h", ".c", ".o", ".so"};
-  return std::ranges::find(kEndings, fs::path(path).extension().string()) != kEndings.end();
-}
-
 explain::MemoryTable exported_plan(const std::string& path) {
-  const std::string header = fs::path(path).extension() == ".h" ? path : header_of(path);
+  const std::string header = explain::exported_header(path);
   return explain::read_memory_comment(read_file(header), header);
 }
 

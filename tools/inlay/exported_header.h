@@ -8,11 +8,7 @@
 
 namespace inlay::tool {
 
-/// Does the path end as the files of exported programs do: .h, .c, .o, .so?
-bool is_exported(const std::string& path);
-
-/// Of the header itself, or of the one beside the code, by whose name it goes: softmax.h beside libsoftmax.so. Throws
-/// Error(invalid-file).
+/// Of a path that has an explain::exported_header. Throws Error(invalid-file).
 explain::MemoryTable exported_plan(const std::string& path);
 
 /// As `explain` has it of a program.

@@ -9,6 +9,7 @@
 #include "compiler/origins.h"
 #include "compiler/saved.h"
 #include "explain.h"
+#include "explain/memory_comment.h"
 #include "explain/memory_map.h"
 #include "exported_header.h"
 #include "ir/text.h"
@@ -137,7 +138,7 @@ int show_exported(const ExplainCommand& command) {
 }  // namespace
 
 int explain_file(const ExplainCommand& command) {
-  if (is_exported(command.file)) return show_exported(command);
+  if (!explain::exported_header(command.file).empty()) return show_exported(command);
   if (const std::string bytes = is_network(command.file) ? "" : read_file(command.file); is_saved_function(bytes)) {
     const file::FunctionFile file = saved_function(bytes, command.file);
     require_no_choices(command);

@@ -37,6 +37,7 @@ nlohmann::ordered_json tensors_json(const std::vector<runtime::TensorSpec>& spec
 std::string choices_text(const file::FunctionFile& file) {
   std::string out = str("fuse=", file.fuse, ", planner=", file.planner);
   if (!file.cpu_features.empty()) out += str(", cpu=", file.cpu_features);
+  if (is_single_precision(file)) out += ", single_precision";
   for (const auto& [name, number] : file.upper_bounds) out += str(", ", name, " <= ", number);
   return out;
 }
@@ -93,6 +94,7 @@ nlohmann::ordered_json file_json(const file::FunctionFile& file) {
           {"fuse", file.fuse},
           {"planner", file.planner},
           {"cpu", file.cpu_features},
+          {"single_precision", is_single_precision(file)},
           {"upper_bounds", bounds},
           {"parameters", tensors_json(file.object.params)},
           {"results", tensors_json(file.object.outputs)},

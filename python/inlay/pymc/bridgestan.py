@@ -21,7 +21,7 @@ from .. import _inlay
 from ..choices import a_kind
 from ..exporting import parts_of
 from ..files import write_whole
-from ..pytensor import MODE
+from .chosen_mode import chosen_mode, compiled_in
 from .limits import derivative, refuse_discrete
 
 C_FILES = ("bridgestan.h", "model.c", "json.h", "json.c", "for_r.c")
@@ -38,12 +38,17 @@ class NotForStan(NotImplementedError):
     """This model has no library with Stan's functions."""
 
 
-def export_bridgestan(model, path, *, name=None, var_names=None):
+def export_bridgestan(model, path, *, name=None, var_names=None, mode=None):
     """Writes `model` as a shared library that BridgeStan's clients open (`bridgestan.StanModel(path)`, walnutpie, and
     those of Julia, R and Rust), and returns its path.
 
     `path`: of the library, as a rule NAME.so. `name`: what the library calls itself; that of the file where none is
-    given. `var_names`: names of the deterministics that are its transformed parameters; None: of all.
+    given. `var_names`: names of the deterministics that are its transformed parameters; None: of all. `mode`: how the
+    model is rewritten, as `inlay.pytensor.mode(...)` returns it. The C compiler makes the code: `INLAY_CFLAGS` says for
+    which CPU (-march=haswell), and a mode that chooses that, or how memory is laid out, is a ValueError.
+
+    Of what `inlay.export` takes, a library has no use for `sizes`, as those of a model are all fixed when it is written, nor
+    for `section`: what it is loaded by decides where its bytes lie.
 
     Parameters are the free variables, in the model's order and under their names, of which a dot, a comma, a colon and
     a blank become `_`; elements count from 1, and the first index changes fastest: `beta.2.1`. Data are those of now.
@@ -65,14 +70,23 @@ def export_bridgestan(model, path, *, name=None, var_names=None):
         raise TypeError(f"export_bridgestan: name is a text, not {a_kind(name)}")
     refuse_discrete(model, NotForStan, "Stan samples")
     path = Path(path)
-    graphs = _Graphs(model, _deterministics(model, var_names))
-    functions = {function.name: function for function in graphs.functions()}
+    with compiled_in(mode):
+        _refuse_choices()
+        graphs = _Graphs(model, _deterministics(model, var_names))
+        functions = {function.name: function for function in graphs.functions()}
     header = _model_header(name if name is not None else path.stem, graphs, functions)
     folder = Path(__file__).with_name("bridgestan_c")
     code = {"model.h": header} | {file: (folder / file).read_text("utf-8") for file in C_FILES}
     parts = [function.part for function in functions.values() if function.part]
     write_whole(str(path), _inlay.exported_library(parts, code))
     return path
+
+
+def _refuse_choices():
+    """Of the machine code, which is not inlay's here."""
+    for name in chosen_mode().linker.choices.given().keys() - {"single_precision"}:
+        help = ": INLAY_CFLAGS says for which CPU, as -march=haswell" if name == "cpu" else ""
+        raise ValueError(f"export_bridgestan: mode= chooses {name}=, and the code of the library is the C compiler's{help}")
 
 
 def _deterministics(model, var_names):
@@ -244,7 +258,7 @@ class _Graphs:
         if not computed:
             return []
         of = pytensor.function(
-            [self.theta_unc], self._at_theta_unc([v.shape for v in computed]), mode=MODE, on_unused_input="ignore"
+            [self.theta_unc], self._at_theta_unc([v.shape for v in computed]), mode=chosen_mode(), on_unused_input="ignore"
         )
         points = np.random.default_rng(0).normal(scale=3, size=(SHAPES_LOOKED_AT, self.num_unc))
         first, *others = [[tuple(map(int, shape)) for shape in of(point)] for point in points]
@@ -261,7 +275,7 @@ class _Graphs:
         from pymc.pytensorf import compile as compile_as_pymc
 
         with self.model:  # whose check_bounds counts
-            fn = compile_as_pymc(inputs, outputs, mode=MODE, on_unused_input="ignore")
+            fn = compile_as_pymc(inputs, outputs, mode=chosen_mode(), on_unused_input="ignore")
         text, _, _, arrays = parts_of(fn)
         part = (text, what, PREFIX + name, {key: np.array(array, order="C") for key, array in arrays.items()})
         if may_lack:

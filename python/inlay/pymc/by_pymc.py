@@ -3,8 +3,10 @@ inference. The model travels as a pickle, and each process has a copy of it, who
 
 import contextlib
 import functools
+import inspect
 import logging
 import threading
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -14,7 +16,9 @@ import numpy as np
 from ..files import pickled, unpickled
 from ..fits.functions import ModelOfFits
 from ..fits.sampler import Draws, Stopped, refuse_stopped
+from .chosen_mode import by_default, chosen_mode, text_of_mode
 from .compiled_once import CompiledOnce, kernel_of_fits
+from .kept_approximation import inference_of_fits
 
 # PyTensor is not made for threads, and a process has one copy of a model.
 _one_fit = threading.Lock()
@@ -26,6 +30,7 @@ class PymcModel(ModelOfFits):
 
     model: bytes
     observed: tuple  # names of observed variables whose values, constants in the model, are data
+    mode: bytes  # the mode in which a worker compiles
 
     @cached_property
     def loaded(self):
@@ -34,6 +39,7 @@ class PymcModel(ModelOfFits):
     def content(self):
         """A hash of what draws depend on: the same in every process that makes the same model."""
         content = self.hash_of_data()
+        content.update(text_of_mode(self.loaded.mode).encode())
         with _one_fit:
             _continue_hash(content, self.loaded.model)
         return content.hexdigest()
@@ -44,7 +50,7 @@ class _Loaded:
 
     def __init__(self, described):
         self._data = described.data
-        self.model = unpickled(described.model)
+        self.model, self.mode = unpickled(described.model), unpickled(described.mode)
         self._observed = {name: _as_data(self.model, name) for name in described.observed}
         self.compiled = CompiledOnce(self.model)
 
@@ -112,7 +118,7 @@ def pymc_model(model, var_names=None, exchanged=(), after=(), initial=()):
     _, instead = data_in(graphs.outputs(), model)
     hidden, compiled = hidden_from(model, recorded, after), graphs.compiled(shared, instead)
     known = described(model, recorded, hidden, shared, exchanged, compiled)
-    return PymcModel(model=pickled(model), observed=tuple(exchanged), **known)
+    return PymcModel(model=pickled(model), mode=pickled(chosen_mode()), observed=tuple(exchanged), **known)
 
 
 @dataclass(frozen=True)
@@ -128,12 +134,11 @@ class ByPymc:
     packages: ClassVar[tuple] = ("pymc", "pytensor")
 
     def fit(self, functions, arrays, seed, stop=None, initvals=()):
-        from ..pytensor import default_mode
-
+        loaded = functions.loaded
         with _one_fit:
             refuse_stopped(stop)
-            functions.loaded.exchange(arrays)
-            with default_mode(), _quiet_log(), functions.loaded.compiled.fit() as kept, functions.loaded.model:
+            loaded.exchange(arrays)
+            with by_default(loaded.mode), _quiet(), loaded.compiled.fit() as kept, loaded.model:
                 trace = _FITS[self.name](self, unpickled(self.settings), seed, stop, initvals, kept)
         values = {v.name: _drawn(trace, v.name).astype(v.dtype, copy=False) for v in functions.recorded}
         if any(drawn.shape[:2] != (self.chains, self.draws) for drawn in values.values()):
@@ -145,7 +150,6 @@ def _sample(method, settings, seed, stop, initvals, kept):
     import pymc
 
     one, *others = initvals or (None,)
-
     return pymc.sample(
         method.draws,
         tune=method.tune,
@@ -157,8 +161,15 @@ def _sample(method, settings, seed, stop, initvals, kept):
         callback=lambda **_: refuse_stopped(stop),
         progressbar=False,
         compute_convergence_checks=False,
+        **_without_inference_data(pymc.sample),
         **settings,
     )
+
+
+def _without_inference_data(sample):
+    """For a MultiTrace, as long as PyMC returns one: what it makes of it in ArviZ's groups takes as long as a short fit."""
+    known = inspect.signature(sample).parameters
+    return {"return_inferencedata": False} if "return_inferencedata" in known else {}
 
 
 def _smc(method, settings, seed, stop, initvals, kept):
@@ -200,6 +211,9 @@ def _advi(method, settings, seed, stop, initvals, kept):
     callbacks = [*settings.pop("callbacks", ()), lambda *_: refuse_stopped(stop)]
     if initvals:
         settings["start"] = initvals[0]
+    inference = inference_of_fits(kept, settings, method.settings, of_fit)
+    if inference is not None:
+        settings["method"] = inference
     approximation = pymc.fit(random_seed=of_fit, progressbar=False, callbacks=callbacks, **settings)
     return approximation.sample(method.draws, random_seed=of_draws, return_inferencedata=False)
 
@@ -208,24 +222,28 @@ _FITS = {"nuts": _sample, "smc": _smc, "advi": _advi}
 
 
 def _drawn(trace, name):
-    """(chain, draw, ...), of a MultiTrace, or of what costs some milliseconds more."""
+    """(chain, draw, ...), of a MultiTrace or of a DataTree."""
     if hasattr(trace, "get_values"):
         return np.stack(trace.get_values(name, combine=False, squeeze=False))
     return trace["posterior"][name].values
 
 
 def _divergences(trace):
+    if hasattr(trace, "stat_names"):
+        return int(np.sum(trace.get_sampler_stats("diverging"))) if "diverging" in trace.stat_names else 0
     stats = getattr(trace, "sample_stats", {})  # of a DataTree, or of what PyMC 5 gives
     return int(stats["diverging"].sum()) if "diverging" in stats else 0
 
 
 @contextlib.contextmanager
-def _quiet_log():
-    """PyMC's lines on each fit are too many."""
+def _quiet():
+    """PyMC's lines on each fit are too many, and that it will return no MultiTrace one day is not the user's."""
     log = logging.getLogger("pymc")
     level = log.level
     log.setLevel(logging.ERROR)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "`return_inferencedata=False` is deprecated", FutureWarning)
+            yield
     finally:
         log.setLevel(level)

@@ -69,7 +69,8 @@ def _class_of_model():
     """None where this version of PyMC lacks something that is used here."""
     from pymc import util
     from pymc.model import core
-    from pymc.step_methods import metropolis
+    from pymc.sampling import mcmc
+    from pymc.step_methods import metropolis, slicer
 
     used = [
         (core, "FrozenModel"),
@@ -78,6 +79,8 @@ def _class_of_model():
         (util, "locally_cachedmethod"),
         (metropolis, "make_shared_replacements"),
         (metropolis, "delta_logp"),
+        (mcmc, "assign_step_methods"),
+        *((slicer, name) for name in ("make_shared_replacements", "join_nonshared_inputs", "compile")),
     ]
     if not all(hasattr(of, name) for of, name in used):
         return None
@@ -91,40 +94,106 @@ def _class_of_model():
             """Not a copy for each caller, as there is one at a time, which sets its values first."""
             return self._cached_logp_dlogp_function(*args, **kwargs)
 
+        def compile_fn(self, outs, **kwargs):
+            return super().compile_fn(_known_graph(self, outs), **kwargs)
+
     return ModelOfFits
+
+
+def _known_graph(model, outs):
+    """An equal graph that was asked for before, as PyMC makes that of the number of categories anew for each step."""
+    from pytensor.graph.basic import Variable, equal_computations
+
+    if not isinstance(outs, Variable):
+        return outs
+    known = model._cache["known graphs"]
+    for graph in known.values():
+        if graph is outs or (graph.name == outs.name and equal_computations([graph], [outs])):
+            return graph
+    known[len(known)] = outs
+    return outs
 
 
 @contextlib.contextmanager
 def _steps_of_fits(model, kept):
-    """Within the block the functions that Metropolis steps of this model compile are kept. These read the variables that a
-    step leaves alone from shared variables, which PyMC makes anew for each step, and sets before it calls them."""
-    from pymc.step_methods import metropolis
+    """Within the block what the steps of this model compile is kept, and which steps these are. Metropolis and slices read
+    the variables that a step leaves alone from shared variables, which PyMC makes anew for each step, and sets before it
+    calls them."""
+    from pymc.sampling import mcmc
+    from pymc.step_methods import metropolis, slicer
 
-    make_shared, make_function = metropolis.make_shared_replacements, metropolis.delta_logp
-
-    def shared_of_fits(point, vars, of):
-        if of is not model:
-            return make_shared(point, vars, of)
-        key = "shared", *vars
-        if key not in kept:
-            kept[key] = make_shared(point, vars, of)
-        for variable, value in kept[key].items():
-            value.set_value(point[variable.name])
-        return kept[key]
-
-    def function_of_fits(point, logp, vars, shared, compile_kwargs):
-        if kept.get(("shared", *vars)) is not shared or compile_kwargs:
-            return make_function(point, logp, vars, shared, compile_kwargs)
-        key = "function", logp, *vars
-        if key not in kept:
-            kept[key] = make_function(point, logp, vars, shared, compile_kwargs)
-        return kept[key]
-
-    metropolis.make_shared_replacements, metropolis.delta_logp = shared_of_fits, function_of_fits
-    try:
+    of_fits = _StepsOfFits(model, kept)
+    with contextlib.ExitStack() as stack:
+        for module, name, method in (
+            (mcmc, "assign_step_methods", of_fits.assigned),
+            (metropolis, "make_shared_replacements", of_fits.shared),
+            (metropolis, "delta_logp", of_fits.difference),
+            (slicer, "make_shared_replacements", of_fits.shared),
+            (slicer, "join_nonshared_inputs", of_fits.joined),
+            (slicer, "compile", of_fits.density),
+        ):
+            of_pymc = getattr(module, name)
+            stack.callback(setattr, module, name, of_pymc)
+            setattr(module, name, functools.partial(method, of_pymc))
         yield
-    finally:
-        metropolis.make_shared_replacements, metropolis.delta_logp = make_shared, make_function
+
+
+class _StepsOfFits:
+    """What stands for functions of PyMC's, each of which comes first."""
+
+    def __init__(self, model, kept):
+        self._model, self._kept = model, kept
+
+    def _known(self, key, make):
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def assigned(self, assign, model, step=None, methods=None):
+        """Which step takes a variable is said by its distribution, by its number of categories, and by whether there is a
+        gradient. (Only of PyMC's own methods is this all.)"""
+        of_pymc = all(method.__module__.startswith("pymc.") for method in methods or ())
+        if model is not self._model or step is not None or not methods or not of_pymc:
+            return assign(model, step, methods)
+        key = "assigned", *methods, *self._known("categories", self._numbers_of_categories)()
+        steps, by_method = self._known(key, lambda: assign(model, step, methods))
+        return [*steps], {method: [*variables] for method, variables in by_method.items()}
+
+    def _numbers_of_categories(self):
+        import pytensor
+        from pytensor.tensor.random.basic import CategoricalRV
+
+        of_categories = [v for v in self._model.free_RVs if isinstance(getattr(v.owner, "op", None), CategoricalRV)]
+        numbers = [v.owner.inputs[-1].shape[-1] for v in of_categories]
+        function = pytensor.function([], numbers)
+        return lambda: map(int, function())
+
+    def shared(self, make, point, vars, model):
+        if model is not self._model:
+            return make(point, vars, model)
+        shared = self._known(("shared", *vars), lambda: make(point, vars, model))
+        for variable, value in shared.items():
+            value.set_value(point[variable.name])
+        return shared
+
+    def _is_ours(self, vars, shared):
+        return self._kept.get(("shared", *vars)) is shared
+
+    def difference(self, make, point, logp, vars, shared, compile_kwargs):
+        if not self._is_ours(vars, shared) or compile_kwargs:
+            return make(point, logp, vars, shared, compile_kwargs)
+        key = "difference", logp, *vars
+        return self._known(key, lambda: make(point, logp, vars, shared, compile_kwargs))
+
+    def joined(self, join, point, outputs, inputs, shared_inputs):
+        if not self._is_ours(inputs, shared_inputs):
+            return join(point, outputs, inputs, shared_inputs)
+        return self._known(("joined", *outputs, *inputs), lambda: join(point, outputs, inputs, shared_inputs))
+
+    def density(self, compile, inputs, output, **kwargs):
+        if kwargs:
+            return compile(inputs, output, **kwargs)
+        return self._known(("density", *inputs, output), lambda: compile(inputs, output))
 
 
 def kernel_of_fits(kernel, kept, and_then=lambda cls: cls):

@@ -16,6 +16,7 @@ from ..fits.run import run
 from ..fits.stream import Stream, refuse_path
 from ..fits.summaries import SUMMARIES
 from ..fits.table import refuse_columns
+from .chosen_mode import compiled_in
 from .methods import method_of, refuse_resume, seed_for, starts_of
 
 
@@ -50,6 +51,7 @@ def fit_many(
     method_kwargs=None,
     initvals=None,
     as_datatree=False,
+    mode=None,
 ):
     """Fits `model` to each of `datasets` and returns an xarray.Dataset with the dim `dim`. The model is compiled
     once, where PyMC does not make the fits.
@@ -104,6 +106,8 @@ def fit_many(
     "posterior_predictive" (or "prior_predictive", or "predictions" at other data) and "log_likelihood", the rest of
     `reduce` in "summary", and what each fit has in the root.
 
+    `mode`: how the model is compiled, as `inlay.pytensor.mode(cpu="avx2")` returns it; None: as "INLAY" is.
+
     A fit that fails is a row with `failed` and `reason`; Ctrl-C returns what is done, with the rest as "not done".
 
     Errors: NotImplementedError for a log density in float32 or with random draws, and for discrete variables with "map";
@@ -131,7 +135,8 @@ def fit_many(
     keep = [keep] if isinstance(keep, str) else list(keep or ())
     how, initvals = starts_of(model, how, initvals, method_kwargs, data.first)
     initial = {} if initvals is None else {"initial": initvals.names}
-    functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive), **initial)
+    with compiled_in(mode):
+        functions = functions_of(model, var_names, exchanged, _after(model, names, keep, predictive), **initial)
     _refuse_unknown(keep, functions)
     refuse_resume(resume, seed)
     seed = seed_for(seed)
@@ -148,9 +153,13 @@ def fit_many(
         if failure is None:
             return fits
         ended = failure
+    raise _early(ended, rows.done, fits) from ended
+
+
+def _early(ended, done, fits):
     is_ctrl_c = isinstance(ended, KeyboardInterrupt)
     said = "Ctrl-C while the last rows were written" if is_ctrl_c else f"{type(ended).__name__}: {ended}"
-    raise FitsEnded(f"the fits ended early, {rows.done} are done (`fits` of this error): {said}", fits) from ended
+    return FitsEnded(f"the fits ended early, {done} are done (`fits` of this error): {said}", fits)
 
 
 def _refuse_names(work, as_datatree):

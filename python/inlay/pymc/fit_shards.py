@@ -12,6 +12,7 @@ from ..fits.fit import Work, fit
 from ..fits.numbers_given import BadData
 from ..fits.shards import NutsOnShards, held
 from ..fits.table import refuse_columns
+from .chosen_mode import compiled_in
 from .methods import seed_for, settings_for
 
 # Of a table with one fit, which no model has.
@@ -29,6 +30,7 @@ def fit_shards(
     executor=None,
     var_names=None,
     nuts_sampler_kwargs=None,
+    mode=None,
 ):
     """Samples `model` on one data set whose rows are in `shards`, and returns the draws as an xarray.Dataset with the dims
     `chain` and `draw`. Each gradient is one round trip to all workers, which takes some thirty microseconds in threads here, and
@@ -50,7 +52,8 @@ def fit_shards(
     _refuse_shards(shards)
     refuse_for_shards(executor)
     settings = settings_for(nuts_sampler_kwargs, draws, tune, chains)
-    functions = fit_functions(model, var_names)
+    with compiled_in(mode):
+        functions = fit_functions(model, var_names)
     without_rows = {name: np.asarray(x)[:0] for name, x in shards[0].items()}
     try:
         start, _ = functions.loaded.start(functions.arrays(without_rows))

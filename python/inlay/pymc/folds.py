@@ -13,7 +13,7 @@ from ..fits.fit import Work, seed_of
 from ..fits.methods import Nuts
 from ..fits.run import run
 from ..fits.sampler import sample
-from ..pytensor import MODE
+from .chosen_mode import chosen_mode
 from .described import NotForFits, data_behind, shared_data
 from .draw_graphs import given_values, log_likelihoods
 from .fit_functions import fit_functions
@@ -153,5 +153,5 @@ def _likelihood_function(model, observed, dim, axis):
     data = shared_data(model)
     shared = [v.type() for v in data]
     return pytensor.function(
-        [*given.values(), *shared], term, givens=[*zip(data, shared, strict=True)], mode=MODE, on_unused_input="ignore"
+        [*given.values(), *shared], term, givens=[*zip(data, shared, strict=True)], mode=chosen_mode(), on_unused_input="ignore"
     )

@@ -6,8 +6,8 @@ from pytensor.graph.basic import Constant
 from ..files import pickled
 from ..fits.after_draws import Draw
 from ..fits.functions import Part
-from ..pytensor import MODE
 from ..pytensor.compiled import find_compiled
+from .chosen_mode import chosen_mode
 from .described import NotForFits
 from .nutpie import warn_of_python
 from .op_text import text_of_op, without_addresses
@@ -16,7 +16,7 @@ from .op_text import text_of_op, without_addresses
 def function_of(model, inputs, outputs, **kwargs):
     """A PyTensor function. Errors: NotForFits for results in float32."""
     with model:
-        fn = compile_as_pymc(inputs, outputs, mode=MODE, on_unused_input="ignore", **kwargs)
+        fn = compile_as_pymc(inputs, outputs, mode=chosen_mode(), on_unused_input="ignore", **kwargs)
     for output in fn.maker.fgraph.outputs:
         if getattr(output, "dtype", None) == "float32":
             raise NotForFits(

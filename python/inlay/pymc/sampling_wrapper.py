@@ -6,6 +6,7 @@ The model is compiled once, whatever is left out: data are arguments.
 import functools
 
 from ..fits.executors import refuse_others
+from .chosen_mode import compiled_in
 from .methods import seed_for, settings_for
 
 
@@ -21,6 +22,7 @@ def sampling_wrapper(
     nuts_sampler_kwargs=None,
     executor=None,
     folds=None,
+    mode=None,
 ):
     """`model` as a `SamplingWrapper` of arviz-stats, for `loo_kfold(idata, wrapper)` and `reloo(wrapper)`.
 
@@ -48,7 +50,9 @@ def sampling_wrapper(
     if executor is not None and folds is None:
         raise TypeError("executor= makes the fits of several folds at once: give folds= too, as to loo_kfold")
     settings = settings_for(nuts_sampler_kwargs, draws, tune, chains)
-    return _wrapper_class()(Folds(model, dim, settings, seed_for(seed), executor, folds), idata)
+    with compiled_in(mode):
+        known = Folds(model, dim, settings, seed_for(seed), executor, folds)
+    return _wrapper_class()(known, idata)
 
 
 @functools.cache

@@ -34,8 +34,8 @@ class SBC:
     number)` puts both together and returns a dict, by observed variables, and by other `pm.Data` that grow with them;
     None: the one behind the other, where what is observed is `pm.Data`. `update_data(model, augmented, number)` may then
     set other `pm.Data` of the model, such as covariates, and their coordinates; the model is as before when the
-    simulations are made. `executor`, `resume` and `dim`, which names the dim of the simulations in `fits`, are those of
-    `fit_many`; `fits` is what it returned, with the draws of the parameters: `keep_fits=False` leaves these out.
+    simulations are made. `executor`, `resume`, `mode` and `dim`, which names the dim of the simulations in `fits`, are
+    those of `fit_many`; `fits` is what it returned, with the draws of the parameters: `keep_fits=False` leaves these out.
     `sample_kwargs`: those of `pm.sample` that say how draws are made, `draws`, `tune`, `chains`, `target_accept`,
     `max_treedepth`, `initvals` and `nuts_sampler_kwargs`, and those without an effect on draws, as `progressbar`.
     `data_dir` is for models of NumPyro, which are not taken.
@@ -70,6 +70,7 @@ class SBC:
         executor=None,
         resume=None,
         dim=DATASET,
+        mode=None,
     ):
         model = _pymc_model(model)
         of_posterior = {"augment_observed": augment_observed, "update_data": update_data}
@@ -89,7 +90,7 @@ class SBC:
         self.seed, self.simulator, self.transform = seed, simulator, transform
         self.keep_fits, self.progress_bar = keep_fits, progress_bar
         self.var_names = [v.name for v in model.free_RVs]
-        self._options = {**_fit_options(sample_kwargs or {}), "executor": executor, "resume": resume, "dim": dim}
+        self._options = {**_fit_options(sample_kwargs or {}), "executor": executor, "resume": resume, "dim": dim, "mode": mode}
         self.simulations = self.fits = self.ref_params = None
 
     def run_simulations(self):
