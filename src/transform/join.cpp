@@ -370,8 +370,8 @@ void join_kernels(KernelProgram& program, const JoinRule& rule, LoopPassContext&
   Joiner(program, rule, context).run();
 }
 
-bool would_join(const KernelProgram& program, const JoinRule& rule, Kernel first, std::vector<Kernel> between,
-                Kernel second, WhyNot& why) {
+bool would_join(const KernelProgram& program, const JoinRule& rule, const Kernel& first,
+                std::span<const Kernel> between, const Kernel& second, WhyNot& why) {
   if (!has_loops(first) || !has_loops(second)) return false;
   const bool fits = rule.fits(first, second, &why);
   if (!fits && !why.refusal()) return false;  // it is not about such kernels
@@ -383,9 +383,13 @@ bool would_join(const KernelProgram& program, const JoinRule& rule, Kernel first
       if (is_changed && touches(program, second, output.buffer)) why.say({ApartFor::whole_parts, output.buffer});
     }
   }
+  // Joining changes them, and most pairs do not come to here.
+  Kernel joined = first;
+  Kernel added = second;
+  std::vector<Kernel> copies(between.begin(), between.end());
   std::vector<Kernel*> scalars;
-  for (Kernel& scalar : between) scalars.push_back(&scalar);
-  return rule.join(first, scalars, second, &why) && fits && !stands_between;
+  for (Kernel& scalar : copies) scalars.push_back(&scalar);
+  return rule.join(joined, scalars, added, &why) && fits && !stands_between;
 }
 
 }  // namespace inlay::transform

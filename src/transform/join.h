@@ -33,8 +33,8 @@ void join_kernels(kernel::KernelProgram& program, const JoinRule& rule, LoopPass
 
 /// Would the rule make the second kernel, which waits for the first, and the 0-d arithmetic between them stages of the
 /// first? If not, it says why.
-bool would_join(const kernel::KernelProgram& program, const JoinRule& rule, kernel::Kernel first,
-                std::vector<kernel::Kernel> between, kernel::Kernel second, WhyNot& why);
+bool would_join(const kernel::KernelProgram& program, const JoinRule& rule, const kernel::Kernel& first,
+                std::span<const kernel::Kernel> between, const kernel::Kernel& second, WhyNot& why);
 
 /// Adds the stages of `second`, and its outputs that `first` does not have.
 void append(kernel::Kernel& first, kernel::Kernel second);

@@ -8,6 +8,7 @@
 #include <iomanip>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -37,6 +38,16 @@ constexpr Counted kStages = {"stages", "inlay::Instrument::add_seconds*", 1000, 
 constexpr Counted kLowering = {"lower", "inlay::*::ended*", 1000, 10000, 1.3};
 // A node takes some thousand times as many. Most of it is LLVM's own code, which each distribution builds in its way.
 constexpr Counted kEmitting = {"emit", "inlay::*::ended*", 20, 200, 1.5};
+
+// What is made of a program besides, and of what a program is made.
+constexpr Counted kParts[] = {
+    {"single-precision", "inlay::*::ended*", 1000, 10000, 1.3},
+    {"emit-c", "inlay::*::ended*", 50, 500, 1.3},
+    {"max", "inlay::*::ended*", 100, 1000, 1.3},
+    {"explain", "inlay::*::ended*", 300, 3000, 1.3},  // pairs are asked up to 32 loops, which fewer nodes do not fill
+    {"export", "inlay::*::ended*", 50, 500, 1.3},
+    {"import-onnx", "inlay::*::ended*", 200, 2000, 1.3},
+};
 
 struct Counts {
   double small = 0, large = 0;
@@ -120,14 +131,16 @@ void expect_linear(const std::string& family, const Counted& of) {
   for (const auto& [key, per_node] : measured) file << key.first << ' ' << key.second << ' ' << per_node << '\n';
 }
 
+void skip_where_nothing_is_counted() {
+#ifndef NDEBUG
+  GTEST_SKIP() << "counts are those of an optimized build";
+#endif
+  if (!can_count()) GTEST_SKIP() << "valgrind counts, and is not installed";
+}
+
 class Growth : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-#ifndef NDEBUG
-    GTEST_SKIP() << "counts are those of an optimized build";
-#endif
-    if (!can_count()) GTEST_SKIP() << "valgrind counts, and is not installed";
-  }
+  void SetUp() override { skip_where_nothing_is_counted(); }
 };
 
 using GrowthOfStages = Growth;
@@ -151,7 +164,24 @@ TEST_P(GrowthOfEmitting, IsLinear) {
   expect_linear(GetParam(), kEmitting);
 }
 
+using PartOfFamily = std::tuple<const char*, const char*>;
+
+class GrowthOfParts : public testing::TestWithParam<PartOfFamily> {
+ protected:
+  void SetUp() override { skip_where_nothing_is_counted(); }
+};
+
+TEST_P(GrowthOfParts, IsLinear) {
+  const auto& [what, family] = GetParam();
+  expect_linear(family, *std::ranges::find(kParts, std::string_view(what), &Counted::what));
+}
+
 std::string name_of(const testing::TestParamInfo<const char*>& info) { return info.param; }
+std::string name_of_part(const testing::TestParamInfo<PartOfFamily>& info) {
+  std::string out = str(std::get<0>(info.param), "_", std::get<1>(info.param));
+  std::ranges::replace(out, '-', '_');
+  return out;
+}
 
 INSTANTIATE_TEST_SUITE_P(Families, GrowthOfStages,
                          testing::Values("model", "chain", "shared", "wide_sum", "reductions", "groupings", "parts",
@@ -162,6 +192,14 @@ INSTANTIATE_TEST_SUITE_P(Families, GrowthOfLowering, testing::Values("loops"), n
 INSTANTIATE_TEST_SUITE_P(Families, GrowthOfEmitting,
                          testing::Values("model", "chain", "reductions", "groupings", "softmaxes", "calls", "loops"),
                          name_of);
+
+// Families that differ for the part: a bound parameter would need an array to be exported, and ONNX knows the length.
+INSTANTIATE_TEST_SUITE_P(Families, GrowthOfParts,
+                         testing::Values(PartOfFamily("single-precision", "model"), PartOfFamily("emit-c", "model"),
+                                         PartOfFamily("emit-c", "softmaxes"), PartOfFamily("max", "softmaxes"),
+                                         PartOfFamily("explain", "model"), PartOfFamily("explain", "softmaxes"),
+                                         PartOfFamily("export", "softmaxes"), PartOfFamily("import-onnx", "chain")),
+                         name_of_part);
 
 }  // namespace
 }  // namespace inlay
