@@ -203,15 +203,10 @@ def import_inlay():
 def imported():
     import numpy  # noqa: F401
 
-    before = resident_now()
+    before = resident_megabytes("VmRSS")
     import inlay  # noqa: F401
 
-    return resident_now() - before
-
-
-def resident_now():
-    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return resident_megabytes("VmRSS") - before
 
 
 def chain_text(ops):

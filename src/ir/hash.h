@@ -24,4 +24,8 @@ inline std::size_t mixed(std::size_t hash, const Dim& dim) {
   return hash;
 }
 
+struct DimHash {
+  std::size_t operator()(const Dim& dim) const { return mixed(0, dim); }
+};
+
 }  // namespace inlay

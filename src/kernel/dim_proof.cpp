@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
+
+#include "ir/hash.h"
 
 namespace inlay::kernel {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 // Each level replaces one function by one of its bounds, so this is also the number of functions that a proof looks
 // into.
 constexpr int kMaxDepth = 6;
-constexpr int kProved = kMaxDepth + 1;
 constexpr int kMaxFacts = 3;  // the most facts that one proof combines
 constexpr int kMaxCases = 2;  // the most factors of 0 or 1 that one proof distinguishes by cases
 
@@ -22,32 +22,6 @@ constexpr int kMaxCases = 2;  // the most factors of 0 or 1 that one proof disti
 // failing proof takes exponentially many (2^20, of one random program). Of three million proofs in random programs none
 // took more than 2^9.
 constexpr int kMaxSteps = 1 << 11;
-
-/// Equal sizes have equal hashes.
-struct DimHash {
-  std::size_t operator()(const Dim& d) const {
-    std::size_t out = std::hash<int64_t>()(d.constant_part());
-    for (const Dim::Term& term : d.terms()) {
-      mix(out, static_cast<std::size_t>(term.coefficient));
-      for (const Dim::Atom& atom : term.factors) mix(out, of_atom(atom));
-    }
-    return out;
-  }
-
- private:
-  static void mix(std::size_t& hash, std::size_t more) { hash = (hash ^ more) * 0x9E3779B97F4A7C15U; }
-
-  std::size_t of_atom(const Dim::Atom& atom) const {
-    auto out = static_cast<std::size_t>(atom.kind);
-    if (atom.kind == Dim::Atom::Kind::symbol) {
-      mix(out, atom.symbol.index);
-      return out;
-    }
-    mix(out, (*this)(atom.operands->first));
-    mix(out, (*this)(atom.operands->second));
-    return out;
-  }
-};
 
 /// A term coefficient * rest * f(...), where rest, a product of atoms, is not negative and f is not a symbol; `others`
 /// is the rest of the expression.
@@ -77,10 +51,10 @@ class Proof {
   bool prove_with_multiple(const Split& split, int depth);
   bool prove_with_floor_div(const Split& split, int depth);
   bool prove_with(const Dim& d, const Dim::Term& term, const Split& split, int depth);
-
   bool follows_from_a_bound(const Dim& d, int depth);
 
   int steps_left_ = kMaxSteps;
+  static constexpr int kProved = kMaxDepth + 1;  // no question is of such a depth
   /// Of what took steps: kProved, or the greatest depth to which no proof was found.
   std::unordered_map<Dim, int, DimHash> found_;
 };

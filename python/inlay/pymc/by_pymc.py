@@ -12,11 +12,12 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from pytensor import config
 
 from ..files import pickled, unpickled
 from ..fits.functions import ModelOfFits
 from ..fits.sampler import Draws, Stopped, refuse_stopped
-from .chosen_mode import by_default, chosen_mode, text_of_mode
+from .chosen_mode import chosen_mode, text_of_mode
 from .compiled_once import CompiledOnce, kernel_of_fits
 from .kept_approximation import inference_of_fits
 
@@ -138,7 +139,7 @@ class ByPymc:
         with _one_fit:
             refuse_stopped(stop)
             loaded.exchange(arrays)
-            with by_default(loaded.mode), _quiet(), loaded.compiled.fit() as kept, loaded.model:
+            with config.change_flags(mode=loaded.mode), _quiet(), loaded.compiled.fit() as kept, loaded.model:
                 trace = _FITS[self.name](self, unpickled(self.settings), seed, stop, initvals, kept)
         values = {v.name: _drawn(trace, v.name).astype(v.dtype, copy=False) for v in functions.recorded}
         if any(drawn.shape[:2] != (self.chains, self.draws) for drawn in values.values()):

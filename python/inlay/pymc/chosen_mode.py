@@ -3,7 +3,6 @@
 import contextlib
 import contextvars
 
-import pytensor
 from pytensor.compile.mode import Mode
 
 from ..choices import a_kind
@@ -26,17 +25,6 @@ def compiled_in(mode):
         yield
     finally:
         _chosen.reset(token)
-
-
-@contextlib.contextmanager
-def by_default(mode):
-    """Within the block PyTensor compiles in this mode where none is given."""
-    before = pytensor.config.mode
-    pytensor.config.mode = mode
-    try:
-        yield
-    finally:
-        pytensor.config.mode = before
 
 
 def _known(mode):

@@ -26,11 +26,8 @@ class KnownSizes {
   void forget_all_but(std::size_t count);
 
  private:
-  struct Hash {
-    std::size_t operator()(const Dim& dim) const { return mixed(0, dim); }
-  };
   std::vector<Dim> sizes_;
-  std::unordered_map<Dim, Value*, Hash> values_;
+  std::unordered_map<Dim, Value*, DimHash> values_;
 };
 
 class Sizes {
